@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "emit/llvm/jit.h"
+#include "ir/module.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace luisa::tile::compile {
+
+struct CpuPhase {
+    emit::TaskFunction run = nullptr;
+    emit::TaskFunction count = nullptr;///< writes the task count to scratch[0]; null when static
+    int64_t task_count = 0;
+    int64_t grain = 1;
+    double task_us = 0;
+};
+
+/// A kernel ready to run on this machine. Immutable; callable from any thread.
+struct CpuKernel {
+    std::unique_ptr<emit::CompiledModule> code;
+    std::vector<CpuPhase> phases;
+    size_t scratch_bytes = 0, shared_bytes = 0;
+    std::string plan;///< the printed plan
+    double plan_ms = 0, realize_ms = 0;
+    emit::EmitTimes emit;
+};
+
+struct CpuOptions {
+    emit::CpuTarget target;
+    int threads = 1;
+};
+
+/// The whole CPU pipeline on a verified Candidate module. Throws UnsupportedError that names the
+/// operation and its line when the CPU back end cannot realize the program. Thread safe.
+[[nodiscard]] std::shared_ptr<const CpuKernel> compile_cpu(const ir::Module &candidate,
+                                                           const CpuOptions &options);
+
+/// The intermediate forms, for `luisa-tile compile --emit` and tests.
+struct CpuForms {
+    std::string plan, machine, llvm, assembly;
+};
+[[nodiscard]] CpuForms forms_cpu(const ir::Module &candidate, const CpuOptions &options,
+                                 bool want_llvm, bool want_assembly);
+
+}// namespace luisa::tile::compile

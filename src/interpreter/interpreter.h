@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/module.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace luisa::tile {
+
+/// One argument of a kernel: a view over memory, or the bits of a scalar. Extents and strides are
+/// those of the launch and count elements; `data` is the address of element (0, …, 0).
+struct KernelArgument {
+    void *data = nullptr;
+    std::vector<int64_t> extents, strides;
+    uint64_t scalar_bits = 0;
+};
+
+namespace interpreter {
+
+struct Options {
+    /// Report what is merely defined to be harmless: out-of-range extract, gather and insert, and
+    /// writes by two instances of a `parallel` to one element (BoundsError, RaceError).
+    bool validate = false;
+    /// Iterations of all `while` loops together before a StateError.
+    int64_t while_limit = int64_t{1} << 32;
+};
+
+/// Runs a Candidate kernel element by element, as language.md and numerics.md define it, before any
+/// canonicalisation: the oracle for every back end. Throws BoundsError when an undefined element
+/// (read out of bounds under `Bounds::PREDICATE`) reaches a store.
+void run(const ir::Module &module, std::span<const KernelArgument> arguments,
+         const Options &options = {});
+
+}// namespace interpreter
+}// namespace luisa::tile

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/dim.h>
+#include <luisa/tile/policy.h>
+#include <luisa/tile/scalar_type.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+// What an operation carries beside operands, results and regions: one small struct a kind, each
+// with only its own fields. Which operation carries which is said in ops.def.
+
+namespace luisa::tile::ir {
+
+struct None {
+    friend bool operator==(None, None) = default;
+};
+
+/// How a `parallel` updates one value of an enclosing scope.
+enum class AncestorUpdate : uint8_t {
+    COLLECTIVE,///< independent of the child's coordinates: done once
+    INSERT,    ///< each instance writes its own part
+};
+
+/// Domain and policies of a nest. Operands are [extents… | begin, end, step][initial states…];
+/// region arguments are [indices…][states…]; results and yields are the states.
+struct NestPayload {
+    bool is_range = false;
+    std::vector<Dim> dims;///< one a domain axis of a shape; empty for a range (one index)
+    ExecLevel exec = ExecLevel::INFER;
+    PipelinePolicy pipeline;
+    ReductionPolicy policy = ReductionPolicy::UNORDERED_TREE;///< of `reduce` only
+    std::vector<AncestorUpdate> updates;                     ///< of `parallel`, one a state
+    friend bool operator==(const NestPayload &, const NestPayload &) = default;
+};
+
+/// A label: of a stage.
+struct NamePayload {
+    std::string name;
+    friend bool operator==(const NamePayload &, const NamePayload &) = default;
+};
+
+/// The bits of a scalar; a tile-typed constant holds it in every element.
+struct ConstantPayload {
+    uint64_t bits = 0;
+    friend bool operator==(const ConstantPayload &, const ConstantPayload &) = default;
+};
+
+struct MathPayload {
+    MathTier tier = MathTier::STRICT;
+    friend bool operator==(const MathPayload &, const MathPayload &) = default;
+};
+
+struct QuantizePayload {
+    bool saturate = true;
+    friend bool operator==(const QuantizePayload &, const QuantizePayload &) = default;
+};
+
+/// `extract x, coords…[, fallback]` and `insert x, v, coords…`: `dims[i]` is the dimension of x that
+/// coordinate i addresses. Outside, extract gives the fallback or zero and insert writes nothing.
+struct AccessPayload {
+    std::vector<Dim> dims;
+    bool has_fallback = false;
+    friend bool operator==(const AccessPayload &, const AccessPayload &) = default;
+};
+
+/// `reduce.expr x[, mask]` over `dims`; contributions where the mask is false are skipped.
+struct ReducePayload {
+    Reducer reducer = Reducer::ADD;
+    std::vector<Dim> dims;
+    ReductionPolicy policy = ReductionPolicy::UNORDERED_TREE;
+    NanPolicy nan = NanPolicy::PROPAGATE;
+    bool has_mask = false;
+    friend bool operator==(const ReducePayload &, const ReducePayload &) = default;
+};
+
+struct MmaPayload {
+    MmaPolicy policy;
+    friend bool operator==(const MmaPayload &, const MmaPayload &) = default;
+};
+
+/// A small number: which extent, which lane, which kernel argument word.
+struct IndexPayload {
+    int64_t index = 0;
+    friend bool operator==(const IndexPayload &, const IndexPayload &) = default;
+};
+
+/// `load view, coords…[, fallback]`. A tile result has one dimension a view dimension, in order:
+/// element q comes from view coordinate coords + q. A scalar result is the element at coords.
+struct LoadPayload {
+    Bounds bounds = Bounds::ZERO;
+    bool has_fallback = false;
+    friend bool operator==(const LoadPayload &, const LoadPayload &) = default;
+};
+
+struct DimExtent {
+    Dim dim;
+    int64_t extent = 0;
+    friend bool operator==(const DimExtent &, const DimExtent &) = default;
+};
+
+/// `store view, value, coords…`. `box` has one entry a view dimension (empty: one element); the
+/// value's dimensions are among the box's, missing ones and extents of one broadcast.
+struct StorePayload {
+    Bounds bounds = Bounds::ZERO;
+    std::vector<DimExtent> box;
+    friend bool operator==(const StorePayload &, const StorePayload &) = default;
+};
+
+/// `for begin, end, step[, states…]`: region arguments are [index, states…]. Steps are positive.
+struct ForPayload {
+    bool at_least_once = false;///< the trip count is known not to be zero
+    friend bool operator==(const ForPayload &, const ForPayload &) = default;
+};
+
+struct ShufflePayload {
+    std::vector<int32_t> lanes;///< lane i of the result is lane lanes[i] of [a, b]
+    friend bool operator==(const ShufflePayload &, const ShufflePayload &) = default;
+};
+
+/// Pairwise tree over the lanes: halves are combined, then halves of that, down to one.
+struct LaneReducePayload {
+    Reducer reducer = Reducer::ADD;
+    friend bool operator==(const LaneReducePayload &, const LaneReducePayload &) = default;
+};
+
+/// Lookup in a constant table by an index that is in range.
+struct TablePayload {
+    std::vector<uint32_t> entries;
+    friend bool operator==(const TablePayload &, const TablePayload &) = default;
+};
+
+/// `address base, index`: base + index * scale + offset, in bytes; the index may be left out.
+struct AddressPayload {
+    int64_t scale = 1;
+    int64_t offset = 0;
+    friend bool operator==(const AddressPayload &, const AddressPayload &) = default;
+};
+
+/// Accesses of Machine form. Operands:
+///   read pointer[, mask, other]          write pointer, value[, mask]
+///   gather base, indices[, mask, other]  scatter base, indices, value[, mask]
+/// Indices count elements. A masked-off lane touches no memory; it reads `other`.
+struct MemoryPayload {
+    uint32_t align = 1;///< bytes that the address is a multiple of
+    bool masked = false;
+    bool streaming = false;///< non-temporal
+    friend bool operator==(const MemoryPayload &, const MemoryPayload &) = default;
+};
+
+using Payload = std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload,
+                             QuantizePayload, AccessPayload, ReducePayload, MmaPayload, IndexPayload,
+                             LoadPayload, StorePayload, ForPayload, ShufflePayload,
+                             LaneReducePayload, TablePayload, AddressPayload, MemoryPayload>;
+
+}// namespace luisa::tile::ir

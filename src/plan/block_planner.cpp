@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/block_planner.h"
+
+#include "analysis/intervals.h"
+
+#include <algorithm>
+
+namespace luisa::tile::plan {
+
+using ir::Opcode;
+
+namespace {
+
+/// Work beyond which an element is stored rather than computed again.
+constexpr double recompute_limit = 8;
+
+bool touches_view(const ir::Operation &store, const ir::Operation &load, bool may_alias) {
+    return may_alias || store.operand(0) == load.operand(0);
+}
+
+/// Whether a store writes each element at the very place from which the load reads it.
+bool same_place(const ir::Operation &store, const ir::Operation &load) {
+    const auto &box = store.get<ir::StorePayload>().box;
+    const auto &dims = load.result()->type()->dims;
+    auto rank = load.operand(0)->type()->rank();
+    if (store.operand(0) != load.operand(0) || box != dims) {
+        return false;
+    }
+    for (size_t i = 0; i < rank; ++i) {
+        if (!analysis::same_scalar(store.operand(2 + i), load.operand(1 + i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t domain_operands(const ir::Operation &nest) {
+    const auto &payload = nest.get<ir::NestPayload>();
+    return payload.is_range ? 3 : payload.dims.size();
+}
+
+}// namespace
+
+bool BlockPlanner::is_kept(const ir::Value *value) const {
+    return _kept.count(value) != 0 || _plan->storage.count(value) != 0 ||
+           _plan->shares.count(value) != 0;
+}
+
+bool BlockPlanner::load_is_overwritten(const ir::Operation &load) {
+    auto sites = evaluation_sites(load.result(), [this](const ir::Value *v) { return is_kept(v); });
+    if (sites.empty()) {
+        return false;
+    }
+    for (auto *op = load.next(); op; op = op->next()) {
+        bool is_site = std::find(sites.begin(), sites.end(), op) != sites.end();
+        bool last = op == sites.back();
+        bool overwritten = false;
+        visit_stores(*op, [&](const ir::Operation &store) {
+            // A store that is itself the site reads before it writes, place by place.
+            bool harmless = is_site && last && &store == op && same_place(store, load);
+            overwritten |= touches_view(store, load, _plan->may_alias) && !harmless;
+        });
+        if (overwritten) {
+            return true;
+        }
+        if (last) {
+            return false;
+        }
+    }
+    return false;
+}
+
+bool BlockPlanner::keeps_for_product(const ir::Operation &op,
+                                     const std::vector<const ir::Operation *> &sites) {
+    for (const auto *site : sites) {
+        if (site->opcode() == Opcode::MMA) {
+            bool operand = false;
+            // The scalar operand is read once per column block; the vector one goes to panels.
+            analysis::visit_leaves(
+                site->operand(0), {},
+                [&](const ir::Value *v) { return v == op.result() || is_kept(v); },
+                [&](const analysis::Leaf &leaf) { operand |= leaf.value == op.result(); });
+            if (operand && _cost.element_cost(op.result()) > 3) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool BlockPlanner::must_keep(const ir::Operation &op) {
+    auto *value = op.result();
+    if (value->type()->is_scalar()) {
+        return false;
+    }
+    if (op.opcode() == Opcode::LOAD && load_is_overwritten(op)) {
+        return true;
+    }
+    auto sites = evaluation_sites(value, [this](const ir::Value *v) { return is_kept(v); });
+    if (sites.empty()) {
+        return false;
+    }
+    double cost = _cost.element_cost(value);
+    bool in_nest = std::any_of(sites.begin(), sites.end(), [](const ir::Operation *s) {
+        return !s->regions().empty() && s->opcode() != Opcode::MAP;
+    });
+    if (in_nest && cost > 2) {
+        return true;
+    }
+    if (keeps_for_product(op, sites)) {
+        return true;
+    }
+    // Costly and needed by several consumers that cannot share one traversal.
+    bool only_stores = std::all_of(sites.begin(), sites.end(), [](const ir::Operation *s) {
+        return s->opcode() == Opcode::STORE;
+    });
+    if (cost >= recompute_limit && sites.size() > 1 && !only_stores) {
+        return true;
+    }
+    // Costly and read at other coordinates than its own: each element may be needed many times.
+    for (auto *use = value->first_use(); use && cost > 2; use = use->next()) {
+        auto code = use->user()->opcode();
+        bool is_source = code == Opcode::EXTRACT && use->user()->operand(0) == value;
+        if (is_source && !use->user()->result()->type()->is_scalar()) {
+            continue;
+        }
+        if (is_source) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void BlockPlanner::decide_kept(const ir::Region &region, const ir::Operation *first,
+                               const ir::Operation *end) {
+    // Last to first: whether a value is evaluated inline decides where its operands are needed.
+    for (auto *op = end ? end->previous() : region.last(); op; op = op->previous()) {
+        if (analysis::is_inline(*op)) {
+            if (must_keep(*op)) {
+                _kept.insert(op->result());
+            }
+        } else {
+            for (auto *result : op->results()) {
+                _kept.insert(result);
+            }
+        }
+        if (op == first) {
+            break;
+        }
+    }
+}
+
+void BlockPlanner::plan_region(const ir::Region &region) {
+    _plan->block_order.push_back(&region);
+    Block block;
+    plan_operations(region, region.first(), nullptr, block);
+    _plan->blocks[&region] = std::move(block);
+}
+
+void BlockPlanner::plan_operations(const ir::Region &region, const ir::Operation *first,
+                                   const ir::Operation *end, Block &block) {
+    decide_kept(region, first, end);
+    for (auto *op = first; op != end; op = op->next()) {
+        plan_operation(*op, block);
+    }
+    if (!block.steps.empty()) {
+        if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+            finish_group(*group);
+        }
+    }
+    fuse_epilogues(block);
+}
+
+void BlockPlanner::plan_operation(const ir::Operation &op, Block &block) {
+    auto finish_last = [&] {
+        if (!block.steps.empty()) {
+            if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+                finish_group(*group);
+            }
+        }
+    };
+    switch (op.opcode()) {
+        case Opcode::YIELD:
+        case Opcode::STAGE: return;
+        case Opcode::STORE: return add_root({Root::Kind::STORE, &op, nullptr, nullptr}, block);
+        case Opcode::REDUCE_EXPR:
+            return add_root({Root::Kind::REDUCE, &op, nullptr, nullptr}, block);
+        case Opcode::MMA: {
+            finish_last();
+            Contraction contraction;
+            require(match_contraction(op, contraction), "every mma is a contraction");
+            return finish_contraction(std::move(contraction), block);
+        }
+        case Opcode::PARALLEL:
+        case Opcode::SERIAL:
+        case Opcode::PIPELINE:
+        case Opcode::REDUCE: finish_last(); return plan_nest(op, block);
+        case Opcode::IF:
+        case Opcode::WHILE: finish_last(); return plan_branch(op, block);
+        case Opcode::LOAD:
+            if (op.result()->type()->is_scalar()) {
+                finish_last();
+                block.steps.emplace_back(Sequential{&op});
+                return;
+            }
+            break;
+        case Opcode::CONDITION: finish_last(); block.steps.emplace_back(Sequential{&op}); return;
+        default: break;
+    }
+    if (!analysis::is_inline(op)) {
+        throw UnsupportedError{std::string{op.name()} + " has no CPU realization yet", op.loc};
+    }
+    if (_kept.count(op.result())) {
+        add_root({Root::Kind::WRITE, &op, op.result(), op.result()}, block);
+    }
+}
+
+void BlockPlanner::plan_states(const ir::Operation &nest, Block &block) {
+    auto first = domain_operands(nest);
+    for (size_t i = first; i < nest.operand_count(); ++i) {
+        auto *argument = nest.body()->argument(
+            nest.body()->arguments().size() - (nest.operand_count() - i));
+        if (!argument->type()->is_scalar()) {
+            add_root({Root::Kind::WRITE, nullptr, nest.operand(i), argument}, block);
+        }
+    }
+    if (!block.steps.empty()) {
+        if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+            finish_group(*group);
+        }
+    }
+}
+
+void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
+    Contraction contraction;
+    if (nest.opcode() != Opcode::PARALLEL && match_contraction(nest, contraction)) {
+        return finish_contraction(std::move(contraction), block);
+    }
+    auto *body = nest.body();
+    size_t indices = body->arguments().size() - nest.result_count();
+    std::vector<const ir::Value *> targets;
+    for (size_t i = 0; i < nest.result_count(); ++i) {
+        auto *state = body->argument(indices + i);
+        auto *result = nest.result(i);
+        _kept.insert(state);
+        if (result->type()->is_scalar()) {
+            targets.push_back(nullptr);
+            continue;
+        }
+        if (nest.opcode() == Opcode::PARALLEL) {
+            // The instances read the tile as it came in and write into a copy.
+            targets.push_back(result);
+        } else {
+            _plan->shares[result] = state;
+            targets.push_back(state);
+        }
+    }
+    // The body decides in which layout its states are kept, so it is planned first.
+    if (nest.opcode() == Opcode::PARALLEL) {
+        for (size_t i = 0; i < nest.result_count(); ++i) {
+            if (targets[i]) {
+                add_root({Root::Kind::WRITE, nullptr, nest.operand(domain_operands(nest) + i),
+                          nest.result(i)},
+                         block);
+            }
+        }
+        plan_states(nest, block);
+    }
+    _plan->block_order.push_back(body);
+    Block inner;
+    decide_kept(*body, body->first(), nullptr);
+    for (auto *op = body->first(); op; op = op->next()) {
+        plan_operation(*op, inner);
+    }
+    plan_yields(*body, targets, inner);
+    fuse_epilogues(inner);
+    _plan->blocks[body] = std::move(inner);
+    if (nest.opcode() != Opcode::PARALLEL) {
+        plan_states(nest, block);
+    }
+    block.steps.emplace_back(Sequential{&nest});
+}
+
+void BlockPlanner::plan_branch(const ir::Operation &op, Block &block) {
+    std::vector<const ir::Value *> targets;
+    bool loop = op.opcode() == Opcode::WHILE;
+    for (size_t i = 0; i < op.result_count(); ++i) {
+        auto *result = op.result(i);
+        if (loop) {
+            _kept.insert(op.body()->argument(i));
+        }
+        if (result->type()->is_scalar()) {
+            targets.push_back(nullptr);
+        } else if (loop) {
+            auto *state = op.body()->argument(i);
+            _plan->shares[result] = state;
+            targets.push_back(state);
+        } else {
+            std::vector<ir::DimExtent> order;
+            for (const auto &d : result->type()->dims) {
+                if (d.extent != 1) {
+                    order.push_back(d);
+                }
+            }
+            ensure_storage(result, order);
+            targets.push_back(result);
+        }
+    }
+    for (auto *region : op.regions()) {
+        _plan->block_order.push_back(region);
+        Block inner;
+        decide_kept(*region, region->first(), nullptr);
+        for (auto *step = region->first(); step; step = step->next()) {
+            plan_operation(*step, inner);
+        }
+        plan_yields(*region, targets, inner);
+        fuse_epilogues(inner);
+        _plan->blocks[region] = std::move(inner);
+    }
+    if (loop) {
+        for (size_t i = 0; i < op.result_count(); ++i) {
+            if (targets[i]) {
+                add_root({Root::Kind::WRITE, nullptr, op.operand(i), targets[i]}, block);
+            }
+        }
+        if (!block.steps.empty()) {
+            if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+                finish_group(*group);
+            }
+        }
+    }
+    block.steps.emplace_back(Sequential{&op});
+}
+
+bool BlockPlanner::updates_in_place(const ir::Value *result, const ir::Value *state) {
+    auto *definition = result->definition();
+    if (!definition || definition->region() != state->owner() || !result->has_one_use()) {
+        return false;
+    }
+    auto sites = evaluation_sites(state, [this](const ir::Value *v) { return is_kept(v); });
+    return std::all_of(sites.begin(), sites.end(), [&](const ir::Operation *site) {
+        return site == definition || (site->is_before(definition));
+    });
+}
+
+void BlockPlanner::plan_yields(const ir::Region &region,
+                               const std::vector<const ir::Value *> &targets, Block &block) {
+    auto *yield = region.terminator();
+    require(yield != nullptr || targets.empty(), "region with results ends in a yield");
+    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
+    std::vector<Root> copies;
+    for (size_t i = 0; i < targets.size(); ++i) {
+        auto *source = yield->operand(i);
+        auto *target = targets[i];
+        if (!target) {
+            continue;
+        }
+        auto *parent = region.parent();
+        if (parent->opcode() == Opcode::PARALLEL &&
+            parent->get<ir::NestPayload>().updates.at(i) == ir::AncestorUpdate::INSERT) {
+            std::vector<const ir::Operation *> chain;
+            auto *state = region.argument(region.arguments().size() - targets.size() + i);
+            for (auto *v = source; v != state; v = v->definition()->operand(0)) {
+                require(v->definition() && v->definition()->opcode() == Opcode::INSERT,
+                        "an ancestor update is a chain of inserts");
+                chain.push_back(v->definition());
+            }
+            for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
+                add_root({Root::Kind::INSERT, *it, nullptr, target}, block);
+            }
+            continue;
+        }
+        if (_plan->home(source) && _plan->home(source) == _plan->home(target)) {
+            continue;
+        }
+        if (source == target) {
+            continue;
+        }
+        // Updates are simultaneous: a new value that reads another state, or its own at other
+        // places, goes through a copy.
+        bool hazard = false;
+        analysis::visit_leaves(source, {}, is_leaf, [&](const analysis::Leaf &leaf) {
+            for (size_t j = 0; j < targets.size(); ++j) {
+                auto *other = targets[j];
+                hazard |= other && leaf.value == other && (j != i || !leaf.pointwise);
+            }
+        });
+        if (hazard) {
+            auto *copy = temporary_like(target);
+            add_root({Root::Kind::WRITE, nullptr, source, copy}, block);
+            copies.push_back({Root::Kind::WRITE, nullptr, copy, target});
+            if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+                finish_group(*group);
+            }
+            ensure_storage(copy, root_space(copies.back()));
+        } else {
+            copies.push_back({Root::Kind::WRITE, nullptr, source, target});
+        }
+    }
+    for (const auto &root : copies) {
+        add_root(root, block);
+    }
+    if (!block.steps.empty()) {
+        if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+            finish_group(*group);
+        }
+    }
+}
+
+void BlockPlanner::fuse_epilogues(Block &block) {
+    for (size_t i = 0; i + 1 < block.steps.size(); ++i) {
+        auto *contraction = std::get_if<Contraction>(&block.steps[i]);
+        auto *group = std::get_if<LoopGroup>(&block.steps[i + 1]);
+        if (!contraction || !group || group->has_reduction() || contraction->initial == nullptr ||
+            _plan->shares.count(contraction->result)) {
+            continue;
+        }
+        auto *result = contraction->result;
+        auto sites =
+            evaluation_sites(result, [this](const ir::Value *v) { return is_kept(v); });
+        // Every consumer must be in the group, read pointwise and span the same elements.
+        std::vector<ir::DimExtent> space;
+        for (const auto &d : result->type()->dims) {
+            if (d.extent != 1) {
+                space.push_back(d);
+            }
+        }
+        bool fits = space.size() == group->loops.size();
+        for (const auto &d : space) {
+            fits &= std::find(group->loops.begin(), group->loops.end(), d) != group->loops.end();
+        }
+        size_t consumers = 0;
+        for (const auto &root : group->roots) {
+            fits &= root.kind == Root::Kind::STORE ||
+                    (root.kind == Root::Kind::WRITE && !root.target->type()->is_scalar());
+            consumers += root.op && std::find(sites.begin(), sites.end(), root.op) != sites.end();
+            analysis::visit_leaves(
+                root_source(root), {}, [this](const ir::Value *v) { return is_kept(v); },
+                [&](const analysis::Leaf &leaf) { fits &= leaf.value != result || leaf.pointwise; });
+        }
+        if (!fits || consumers != sites.size()) {
+            continue;
+        }
+        contraction->epilogue = group->roots;
+        _plan->storage.erase(result);
+        block.steps.erase(block.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+}
+
+}// namespace luisa::tile::plan

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "analysis/expressions.h"
+#include "plan/liveness.h"
+#include "plan/plan.h"
+
+#include <unordered_set>
+
+namespace luisa::tile::plan {
+
+/// Plans the operations of one region after another into steps: what is kept in storage, which
+/// operations share a loop group, which products become register-blocked contractions.
+class BlockPlanner {
+public:
+    explicit BlockPlanner(Plan &plan)
+        : _plan{&plan}, _cost{[this](const ir::Value *v) { return is_kept(v); }} {}
+
+    /// Plans a region and what is nested in it, into `plan.blocks`.
+    void plan_region(const ir::Region &region);
+    /// Plans the operations from `first` up to `end` (null: all that follow).
+    void plan_operations(const ir::Region &region, const ir::Operation *first,
+                         const ir::Operation *end, Block &block);
+
+private:
+    /// Lives in storage (or in a scalar register) rather than being evaluated where it is used.
+    [[nodiscard]] bool is_kept(const ir::Value *value) const;
+    void decide_kept(const ir::Region &region, const ir::Operation *first,
+                     const ir::Operation *end);
+    [[nodiscard]] bool must_keep(const ir::Operation &op);
+    [[nodiscard]] bool load_is_overwritten(const ir::Operation &load);
+    [[nodiscard]] bool keeps_for_product(const ir::Operation &op,
+                                         const std::vector<const ir::Operation *> &sites);
+
+    void plan_operation(const ir::Operation &op, Block &block);
+    void plan_nest(const ir::Operation &nest, Block &block);
+    void plan_branch(const ir::Operation &op, Block &block);
+    void plan_states(const ir::Operation &nest, Block &block);
+    void plan_yields(const ir::Region &region, const std::vector<const ir::Value *> &targets,
+                     Block &block);
+    /// Whether the result of a product can be accumulated in the storage of the state it updates.
+    [[nodiscard]] bool updates_in_place(const ir::Value *result, const ir::Value *state);
+
+    bool match_contraction(const ir::Operation &op, Contraction &out);
+    void shape_contraction(Contraction &contraction);
+    void finish_contraction(Contraction contraction, Block &block);
+    void fuse_epilogues(Block &block);
+
+    void add_root(const Root &root, Block &block);
+    [[nodiscard]] bool may_join(const LoopGroup &group, const Root &root) const;
+    void finish_group(LoopGroup &group);
+    [[nodiscard]] double axis_score(const LoopGroup &group, Dim axis) const;
+    void ensure_storage(const ir::Value *value, const std::vector<ir::DimExtent> &order);
+    const ir::Value *temporary_like(const ir::Value *value);
+
+    Plan *_plan;
+    CostModel _cost;
+    std::unordered_set<const ir::Value *> _kept;
+};
+
+/// The dimensions that a root iterates over; those of extent one are left out.
+[[nodiscard]] std::vector<ir::DimExtent> root_space(const Root &root);
+/// The value that a root evaluates.
+[[nodiscard]] const ir::Value *root_source(const Root &root);
+/// Whether partial results of the reduction may be formed along the folded axis and merged.
+[[nodiscard]] bool regroups(const ir::Operation &reduction);
+
+}// namespace luisa::tile::plan

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/expressions.h"
+#include "plan/block_planner.h"
+
+#include <algorithm>
+
+namespace luisa::tile::plan {
+
+using ir::Opcode;
+
+namespace {
+
+size_t state_count(const ir::Operation &nest) { return nest.result_count(); }
+
+bool accumulates_wide(ScalarType type) {
+    return type == ScalarType::FLOAT32 || type == ScalarType::FLOAT64 || is_integer(type);
+}
+
+/// Collects the products of one step: `yielded` is a chain of mma operations that ends in `state`.
+bool collect_products(const ir::Value *yielded, const ir::Value *state,
+                      std::vector<const ir::Operation *> &products) {
+    for (auto *value = yielded; value != state; value = value->definition()->operand(2)) {
+        auto *op = value->definition();
+        if (!op || op->opcode() != Opcode::MMA || !value->has_one_use() ||
+            op->region() != state->owner()) {
+            return false;
+        }
+        products.push_back(op);
+    }
+    std::reverse(products.begin(), products.end());
+    return !products.empty() && state->has_one_use();
+}
+
+bool same_dims(const std::vector<ir::DimExtent> &a, const std::vector<ir::DimExtent> &b) {
+    return a == b;
+}
+
+}// namespace
+
+bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) {
+    if (op.opcode() == Opcode::MMA) {
+        out.products = {&op};
+        out.initial = op.operand(2);
+        out.result = op.result();
+        out.roles = analysis::contraction_roles(op);
+        return true;
+    }
+    const ir::Operation *nest = &op;
+    std::vector<const ir::Operation *> body_ops;
+    for (;;) {
+        if (nest->opcode() == Opcode::PARALLEL || !ir::is_nest(nest->opcode()) ||
+            state_count(*nest) != 1) {
+            return false;
+        }
+        const auto &payload = nest->get<ir::NestPayload>();
+        if (nest->opcode() == Opcode::REDUCE &&
+            (payload.policy == ReductionPolicy::FOLD_RIGHT ||
+             payload.policy == ReductionPolicy::BALANCED_TREE)) {
+            return false;
+        }
+        out.nests.push_back(nest);
+        auto *body = nest->body();
+        auto *state = body->argument(body->arguments().size() - 1);
+        auto *yielded = body->terminator()->operand(0);
+        const ir::Operation *inner = nullptr;
+        for (auto *step : *body) {
+            bool plain = analysis::is_inline(*step) || step->opcode() == Opcode::MMA ||
+                         step->opcode() == Opcode::STAGE || step->opcode() == Opcode::YIELD;
+            if (!plain && ir::is_nest(step->opcode()) && !inner && yielded == step->result()) {
+                inner = step;
+            } else if (!plain) {
+                return false;
+            }
+            body_ops.push_back(step);
+        }
+        if (inner) {
+            if (!state->has_one_use() || inner->operand(inner->operand_count() - 1) != state) {
+                return false;
+            }
+            nest = inner;
+            continue;
+        }
+        if (!collect_products(yielded, state, out.products)) {
+            return false;
+        }
+        break;
+    }
+    out.initial = op.operand(op.operand_count() - 1);
+    out.result = op.result();
+    if (!accumulates_wide(out.result->scalar())) {
+        return false;
+    }
+    out.roles = analysis::contraction_roles(*out.products.front());
+    for (const auto *product : out.products) {
+        auto roles = analysis::contraction_roles(*product);
+        if (!same_dims(roles.batch, out.roles.batch) || !same_dims(roles.rows, out.roles.rows) ||
+            !same_dims(roles.columns, out.roles.columns)) {
+            return false;
+        }
+        // Operands are evaluated inside the register block, element by element.
+        if (_cost.element_cost(product->operand(0)) > 4 ||
+            _cost.element_cost(product->operand(1)) > 4) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void BlockPlanner::shape_contraction(Contraction &c) {
+    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
+    // Slope with which an operand is read when `axis` moves: 1 is a plain vector load.
+    auto operand_slope = [&](const ir::Value *operand, Dim axis) {
+        analysis::Slope worst{true, 1};
+        analysis::visit_leaves(operand, {{axis.id, {true, 1}}}, is_leaf,
+                               [&](const analysis::Leaf &leaf) {
+            auto *op = leaf.value->definition();
+            analysis::Slope slope{true, 0};
+            if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
+                slope = analysis::address_slope(*op->operand(0)->type(), *leaf.value->type(),
+                                                leaf.slopes);
+            } else if (auto *home = _plan->home(leaf.value)) {
+                const auto &order = _plan->storage.at(home).order;
+                bool last = !order.empty() && order.back().dim == axis;
+                slope = {true, last ? 1 : 2};
+            }
+            if (!slope.known || (slope.value != 1 && slope.value != 0)) {
+                worst = slope;
+            }
+        });
+        return worst;
+    };
+    auto score = [&](const std::vector<ir::DimExtent> &free, size_t operand) {
+        if (free.empty()) {
+            return -100.0;
+        }
+        auto axis = free.back();
+        double total = std::min<double>(static_cast<double>(axis.extent), 64) / 16;
+        for (const auto *product : c.products) {
+            auto slope = operand_slope(product->operand(operand), axis.dim);
+            total += slope.known && slope.value == 1 ? 2 : -1;
+        }
+        for (const auto *site : evaluation_sites(c.result, is_leaf)) {
+            if (site->opcode() == Opcode::STORE) {
+                ir::Type box;
+                box.dims = site->get<ir::StorePayload>().box;
+                auto slope = analysis::address_slope(*site->operand(0)->type(), box,
+                                                     {{axis.dim.id, {true, 1}}});
+                total += slope.known && slope.value == 1 ? 4 : -4;
+            }
+        }
+        return total;
+    };
+    c.transposed = score(c.roles.rows, 0) > score(c.roles.columns, 1);
+    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+    auto type = c.result->scalar();
+    size_t bytes = is_float(type) ? std::max<size_t>(size_of(type), 4) : size_of(type);
+    c.lanes = std::max<int>(1, _plan->facts.vector_bytes / static_cast<int>(bytes));
+    int64_t width = columns.empty() ? 1 : columns.back().extent;
+    int64_t height = rows.empty() ? 1 : rows.back().extent;
+    int most = _plan->facts.vector_registers >= 32 ? 4 : 2;
+    c.vectors = static_cast<int>(
+        std::clamp<int64_t>((width + c.lanes - 1) / std::max(c.lanes, 1), 1, most));
+    // Accumulators and the operand vectors share the register file; few rows keep pointers in
+    // registers when the scalar operand is read from its source.
+    static constexpr int wide[] = {0, 12, 10, 8, 6}, narrow[] = {0, 6, 6};
+    c.rows = most == 4 ? wide[c.vectors] : narrow[c.vectors];
+    c.rows = static_cast<int>(std::clamp<int64_t>(height, 1, c.rows));
+    for (const auto *product : c.products) {
+        auto *vector_operand = product->operand(c.transposed ? 0 : 1);
+        auto slope = columns.empty() ? analysis::Slope{true, 1}
+                                     : operand_slope(vector_operand, columns.back().dim);
+        c.pack |= !slope.known || slope.value != 1 || _cost.element_cost(vector_operand) > 1;
+    }
+}
+
+void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
+    shape_contraction(contraction);
+    auto *result = contraction.result;
+    const auto &roles = contraction.roles;
+    std::vector<ir::DimExtent> order;
+    for (const auto *role : {&roles.batch, contraction.transposed ? &roles.columns : &roles.rows,
+                             contraction.transposed ? &roles.rows : &roles.columns}) {
+        for (const auto &d : *role) {
+            if (d.extent != 1) {
+                order.push_back(d);
+            }
+        }
+    }
+    // A state that the product updates is accumulated where it lives.
+    if (result->has_one_use() && result->first_use()->user()->opcode() == Opcode::YIELD) {
+        auto *use = result->first_use();
+        auto *region = use->user()->region();
+        auto *parent = region->parent();
+        if (parent && ir::is_nest(parent->opcode()) && parent->opcode() != Opcode::PARALLEL) {
+            size_t position = 0;
+            while (use->user()->operand(position) != result) {
+                ++position;
+            }
+            auto *state = region->argument(region->arguments().size() -
+                                           parent->result_count() + position);
+            bool operand_reads_state = false;
+            for (const auto *product : contraction.products) {
+                for (size_t i = 0; i < 2; ++i) {
+                    analysis::visit_leaves(
+                        product->operand(i), {}, [this](const ir::Value *v) { return is_kept(v); },
+                        [&](const analysis::Leaf &leaf) {
+                            operand_reads_state |= leaf.value == state;
+                        });
+                }
+            }
+            if (!operand_reads_state && updates_in_place(result, state)) {
+                if (!_plan->home(state)) {
+                    ensure_storage(state, order);
+                }
+                _plan->shares[result] = state;
+            }
+        }
+    }
+    if (!_plan->home(result) && !result->type()->is_scalar()) {
+        ensure_storage(result, order);
+    }
+    block.steps.emplace_back(std::move(contraction));
+}
+
+}// namespace luisa::tile::plan

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/expressions.h"
+#include "analysis/intervals.h"
+#include "plan/block_planner.h"
+
+#include <algorithm>
+
+namespace luisa::tile::plan {
+
+using ir::DimExtent;
+using ir::Opcode;
+
+namespace {
+
+std::vector<DimExtent> without_ones(const std::vector<DimExtent> &dims) {
+    std::vector<DimExtent> kept;
+    for (const auto &d : dims) {
+        if (d.extent != 1) {
+            kept.push_back(d);
+        }
+    }
+    return kept;
+}
+
+bool same_set(const std::vector<DimExtent> &a, const std::vector<DimExtent> &b) {
+    return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const DimExtent &d) {
+               return std::find(b.begin(), b.end(), d) != b.end();
+           });
+}
+
+std::vector<Dim> folded(const Root &root) {
+    return root.kind == Root::Kind::REDUCE ? root.op->get<ir::ReducePayload>().dims
+                                           : std::vector<Dim>{};
+}
+
+/// Reducers whose result does not depend on grouping or order at all.
+bool order_free(Reducer reducer, ScalarType type) {
+    switch (reducer) {
+        case Reducer::ADD:
+        case Reducer::MULTIPLY: return is_integer(type) || type == ScalarType::BOOL;
+        default: return true;
+    }
+}
+
+/// Size of the elements that a value computes with: half precision computes in f32.
+size_t compute_bytes(ScalarType type) {
+    return is_float(type) ? std::max<size_t>(size_of(type), 4) : size_of(type);
+}
+
+/// Strides of a kept value when `axis` moves: by its storage order.
+analysis::Slope storage_slope(const Storage &storage, const analysis::Slopes &slopes) {
+    analysis::Slope total;
+    int64_t stride = 1;
+    for (size_t i = storage.order.size(); i-- > 0;) {
+        auto found = slopes.find(storage.order[i].dim.id);
+        if (found != slopes.end()) {
+            if (!found->second.known) {
+                return {false, 0};
+            }
+            total.value += found->second.value * stride;
+        }
+        stride *= std::max<int64_t>(storage.order[i].extent, 1);
+    }
+    return total;
+}
+
+double slope_score(const analysis::Slope &slope) {
+    return !slope.known ? -4 : slope.value == 1 ? 2 : slope.value == 0 ? 0.5 : -3;
+}
+
+}// namespace
+
+bool regroups(const ir::Operation &reduction) {
+    const auto &payload = reduction.get<ir::ReducePayload>();
+    auto type = reduction.operand(0)->scalar();
+    if (payload.reducer == Reducer::ARGMIN || payload.reducer == Reducer::ARGMAX) {
+        return false;
+    }
+    return payload.policy == ReductionPolicy::UNORDERED_TREE || order_free(payload.reducer, type);
+}
+
+std::vector<DimExtent> root_space(const Root &root) {
+    switch (root.kind) {
+        case Root::Kind::STORE: return without_ones(root.op->get<ir::StorePayload>().box);
+        case Root::Kind::REDUCE: return without_ones(root.op->operand(0)->type()->dims);
+        case Root::Kind::INSERT: return without_ones(root.op->operand(1)->type()->dims);
+        case Root::Kind::WRITE: return without_ones(root.target->type()->dims);
+    }
+    return {};
+}
+
+const ir::Value *root_source(const Root &root) {
+    switch (root.kind) {
+        case Root::Kind::STORE: return root.op->operand(1);
+        case Root::Kind::REDUCE: return root.op->operand(0);
+        case Root::Kind::INSERT: return root.op->operand(1);
+        case Root::Kind::WRITE: return root.source;
+    }
+    return nullptr;
+}
+
+void BlockPlanner::ensure_storage(const ir::Value *value, const std::vector<DimExtent> &order) {
+    if (!_plan->home(value)) {
+        _plan->storage.emplace(value, Storage{order});
+    }
+}
+
+const ir::Value *BlockPlanner::temporary_like(const ir::Value *value) {
+    auto &module = *_plan->temporaries;
+    if (module.functions().empty()) {
+        module.add_function("temporaries");
+    }
+    const auto &type = *value->type();
+    return module.add_argument(module.functions().front().body,
+                               module.tile(type.scalar, type.dims));
+}
+
+bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
+    if (!same_set(group.loops, root_space(root)) || root.kind == Root::Kind::INSERT) {
+        return false;
+    }
+    std::vector<const ir::Value *> pending, written;
+    std::vector<const ir::Operation *> stores;
+    for (const auto &other : group.roots) {
+        switch (other.kind) {
+            case Root::Kind::REDUCE:
+                pending.push_back(other.op->result());
+                if (root.kind == Root::Kind::REDUCE && folded(other) != folded(root)) {
+                    return false;
+                }
+                if (root.kind == Root::Kind::REDUCE &&
+                    regroups(*other.op) != regroups(*root.op)) {
+                    return false;
+                }
+                break;
+            case Root::Kind::WRITE: written.push_back(_plan->home(other.target)
+                                                          ? _plan->home(other.target)
+                                                          : other.target);
+                if (other.source != other.target) {
+                    pending.push_back(written.back());
+                }
+                break;
+            case Root::Kind::INSERT: return false;
+            case Root::Kind::STORE: stores.push_back(other.op); break;
+        }
+    }
+    bool joins = true;
+    analysis::Slopes none;
+    auto check = [&](const analysis::Leaf &leaf) {
+        auto *home = _plan->home(leaf.value) ? _plan->home(leaf.value) : leaf.value;
+        for (const auto *p : pending) {
+            joins &= p != home && p != leaf.value;
+        }
+        for (const auto *w : written) {
+            joins &= w != home || leaf.pointwise;
+        }
+        auto *op = leaf.value->definition();
+        for (const auto *store : stores) {
+            if (op && op->opcode() == Opcode::LOAD) {
+                joins &= !_plan->may_alias && store->operand(0) != op->operand(0);
+            }
+        }
+    };
+    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
+    auto visit = [&](const ir::Value *v) { analysis::visit_leaves(v, none, is_leaf, check); };
+    visit(root_source(root));
+    if (root.op) {
+        for (size_t i = 0; i < root.op->operand_count(); ++i) {
+            if (!root.op->operand(i)->type()->is_view()) {
+                visit(root.op->operand(i));
+            }
+        }
+    }
+    // Two stores into one view keep their order, element by element only if they cannot meet.
+    if (root.kind == Root::Kind::STORE) {
+        for (const auto *store : stores) {
+            joins &= !_plan->may_alias && store->operand(0) != root.op->operand(0);
+        }
+    }
+    // Overwriting what an earlier root of the group still reads elsewhere is not allowed.
+    if (root.kind == Root::Kind::WRITE && root.source != root.target) {
+        auto *target = _plan->home(root.target) ? _plan->home(root.target) : root.target;
+        for (const auto &other : group.roots) {
+            analysis::visit_leaves(root_source(other), none, is_leaf, [&](const auto &leaf) {
+                auto *home = _plan->home(leaf.value) ? _plan->home(leaf.value) : leaf.value;
+                joins &= home != target || leaf.pointwise;
+            });
+        }
+    }
+    return joins;
+}
+
+void BlockPlanner::add_root(const Root &root, Block &block) {
+    if (!block.steps.empty()) {
+        if (auto *group = std::get_if<LoopGroup>(&block.steps.back());
+            group && may_join(*group, root)) {
+            group->roots.push_back(root);
+            return;
+        }
+        if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+            finish_group(*group);
+        }
+    }
+    LoopGroup group;
+    group.loops = root_space(root);
+    group.roots.push_back(root);
+    block.steps.emplace_back(std::move(group));
+}
+
+double BlockPlanner::axis_score(const LoopGroup &group, Dim axis) const {
+    analysis::Slopes slopes{{axis.id, {true, 1}}};
+    double score = 0;
+    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
+    auto of_leaf = [&](const analysis::Leaf &leaf) {
+        auto *op = leaf.value->definition();
+        if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
+            score += slope_score(analysis::address_slope(*op->operand(0)->type(),
+                                                         *leaf.value->type(), leaf.slopes));
+        } else if (auto *home = _plan->home(leaf.value)) {
+            score += slope_score(storage_slope(_plan->storage.at(home), leaf.slopes));
+        }
+    };
+    for (const auto &root : group.roots) {
+        analysis::visit_leaves(root_source(root), slopes, is_leaf, of_leaf);
+        if (root.kind == Root::Kind::STORE) {
+            ir::Type box;
+            box.dims = root.op->get<ir::StorePayload>().box;
+            score += 2 * slope_score(
+                             analysis::address_slope(*root.op->operand(0)->type(), box, slopes));
+        } else if (root.kind == Root::Kind::WRITE) {
+            if (auto *home = _plan->home(root.target)) {
+                score += slope_score(storage_slope(_plan->storage.at(home), slopes));
+            }
+        }
+    }
+    return score;
+}
+
+void BlockPlanner::finish_group(LoopGroup &group) {
+    if (group.lanes != 1 || group.vector_axis >= 0 || !group.note.empty()) {
+        return;
+    }
+    int best = -1;
+    double best_score = -1e9;
+    size_t bytes = 4;
+    for (const auto &root : group.roots) {
+        bytes = std::max(bytes, compute_bytes(root_source(root)->scalar()));
+    }
+    int lanes = std::max<int>(1, _plan->facts.vector_bytes / static_cast<int>(bytes));
+    bool may_fold = std::all_of(group.roots.begin(), group.roots.end(), [](const Root &r) {
+        return r.kind != Root::Kind::REDUCE || regroups(*r.op);
+    });
+    for (size_t i = 0; i < group.loops.size(); ++i) {
+        if (group.loops[i].extent < 2 || (!may_fold && group.folds(group.loops[i].dim))) {
+            continue;
+        }
+        double score = axis_score(group, group.loops[i].dim) +
+                       (group.loops[i].extent >= lanes ? 1 : -1) + 0.01 * static_cast<double>(i);
+        if (score > best_score) {
+            best_score = score;
+            best = static_cast<int>(i);
+        }
+    }
+    // Order: kept loops, then the vector axis if it is kept, then folded ones, the vector axis last.
+    std::vector<DimExtent> kept, folds;
+    for (size_t i = 0; i < group.loops.size(); ++i) {
+        if (static_cast<int>(i) != best) {
+            (group.folds(group.loops[i].dim) ? folds : kept).push_back(group.loops[i]);
+        }
+    }
+    bool fold_axis = best >= 0 && group.folds(group.loops[static_cast<size_t>(best)].dim);
+    auto axis = best >= 0 ? group.loops[static_cast<size_t>(best)] : DimExtent{};
+    group.loops = kept;
+    if (best >= 0 && !fold_axis) {
+        group.vector_axis = static_cast<int>(group.loops.size());
+        group.loops.push_back(axis);
+    }
+    group.loops.insert(group.loops.end(), folds.begin(), folds.end());
+    if (fold_axis) {
+        group.vector_axis = static_cast<int>(group.loops.size());
+        group.loops.push_back(axis);
+        group.accumulators = axis.extent >= 4 * lanes ? 4 : 1;
+    }
+    group.lanes = best >= 0 ? lanes : 1;
+    if (best < 0) {
+        bool loops = std::any_of(group.loops.begin(), group.loops.end(),
+                                 [](const DimExtent &d) { return d.extent > 1; });
+        group.note = !loops ? "single element"
+                            : "scalar: the fold keeps its order and no other axis is left";
+    }
+    for (const auto &root : group.roots) {
+        auto *target = root.kind == Root::Kind::REDUCE ? root.op->result() : root.target;
+        if (!target || root.kind == Root::Kind::INSERT || target->type()->is_scalar()) {
+            continue;
+        }
+        std::vector<DimExtent> order;
+        for (const auto &d : group.loops) {
+            if (root.kind == Root::Kind::REDUCE ? !group.folds(d.dim) : true) {
+                if (target->type()->find(d.dim) >= 0 &&
+                    !(best >= 0 && d.dim == axis.dim)) {
+                    order.push_back(d);
+                }
+            }
+        }
+        if (best >= 0 && target->type()->find(axis.dim) >= 0) {
+            order.push_back(axis);
+        }
+        ensure_storage(target, order);
+    }
+}
+
+}// namespace luisa::tile::plan

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "analysis/roles.h"
+#include "ir/module.h"
+#include "target/cpu.h"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+namespace luisa::tile::plan {
+
+/// One thing that a loop group produces.
+struct Root {
+    enum class Kind : uint8_t {
+        STORE, ///< `op` is a store
+        REDUCE,///< `op` is a reduce.expr; its result is written when the fold is done
+        WRITE, ///< `source` is evaluated into the storage of `target` (often the same value)
+        INSERT,///< `op` is an insert whose part is written into the storage of `target`
+    };
+    Kind kind = Kind::WRITE;
+    const ir::Operation *op = nullptr;
+    const ir::Value *source = nullptr, *target = nullptr;
+};
+
+/// Operations that share one loop nest with at most one vector axis. Values inside stay in
+/// registers; what it reads from other groups comes from storage.
+struct LoopGroup {
+    std::vector<ir::DimExtent> loops;///< outer to inner, the vector axis included
+    int vector_axis = -1;            ///< position in `loops`; -1: scalar code
+    int lanes = 1;
+    int accumulators = 1;///< independent partial results when the vector axis is folded
+    std::vector<Root> roots;
+    std::string note;///< why it is scalar, or what it materialises
+
+    [[nodiscard]] bool folds(Dim dim) const;
+    [[nodiscard]] bool has_reduction() const;
+};
+
+/// A register-blocked contraction. Every step of `nests` runs inside one register block, so an
+/// accumulator element sees its contributions in source order and never leaves its register.
+struct Contraction {
+    std::vector<const ir::Operation *> nests;   ///< interchanged temporal nests, outer to inner
+    std::vector<const ir::Operation *> products;///< mma operations of one step, in order
+    const ir::Value *initial = nullptr;         ///< accumulator before the first step
+    const ir::Value *result = nullptr;
+    analysis::ContractionRoles roles;
+    bool transposed = false;///< the vector axis runs over a's free dimension instead of b's
+    int rows = 6, vectors = 4, lanes = 16;///< register block: rows × (vectors · lanes)
+    bool pack = false;                    ///< the vector operand is copied to panels first
+    std::vector<Root> epilogue;           ///< consumers applied in registers; empty: result is stored
+};
+
+/// An operation that runs where it stands: nests, branches, loops and scalar loads.
+struct Sequential {
+    const ir::Operation *op = nullptr;
+};
+
+using Step = std::variant<LoopGroup, Contraction, Sequential>;
+
+struct Block {
+    std::vector<Step> steps;
+};
+
+/// Where a kept value lives: dimensions from slowest to fastest.
+struct Storage {
+    std::vector<ir::DimExtent> order;
+};
+
+/// A run of root operations: one `parallel` whose instances are tasks, or the rest as one task.
+struct Phase {
+    const ir::Operation *nest = nullptr;
+    Block block;///< the operations, when `nest` is null
+    int64_t grain = 1;
+    double task_us = 0;
+};
+
+/// Everything that was decided for a kernel on a CPU. The realizer takes it literally.
+struct Plan {
+    const ir::Function *kernel = nullptr;
+    target::CpuFacts facts;
+    bool may_alias = false;///< views may overlap each other
+    std::vector<Phase> phases;
+    std::unordered_map<const ir::Region *, Block> blocks;
+    std::vector<const ir::Region *> block_order;///< in program order, for printing
+    std::unordered_map<const ir::Value *, Storage> storage;
+    /// A value that lives in the storage of another: a new loop state in that of the old one.
+    std::unordered_map<const ir::Value *, const ir::Value *> shares;
+    std::vector<std::string> notes;
+    std::shared_ptr<ir::Module> temporaries;///< owns values that stand for planned copies
+
+    /// The value whose storage `value` uses, or null when it has none.
+    [[nodiscard]] const ir::Value *home(const ir::Value *value) const;
+};
+
+struct PlanOptions {
+    bool may_alias = false;
+};
+
+/// Decides how a verified Candidate kernel runs on a CPU. Throws UnsupportedError naming the
+/// operation and its line for what the CPU back end does not realize.
+[[nodiscard]] Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
+                             const PlanOptions &options = {});
+
+/// The plan as text: bindings, groups, contractions, storage, notes.
+[[nodiscard]] std::string print(const Plan &plan);
+
+}// namespace luisa::tile::plan

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/expressions.h"
+#include "realize/cpu/lowering.h"
+
+namespace luisa::tile::cpu {
+
+using ir::Opcode;
+
+ir::Value *Lowering::view_word(const ir::Value *view, size_t word, ScalarType type, bool pointer) {
+    auto index = static_cast<int64_t>(_argument_words.at(view) + word);
+    auto *result = pointer ? _b.module().pointer() : _b.module().scalar(type);
+    return _b.pure(Opcode::ARGUMENT, {_args}, ir::IndexPayload{index}, result);
+}
+
+ir::Value *Lowering::view_extent(const ir::Value *view, size_t axis) {
+    auto extent = view->type()->axes.at(axis).extent;
+    return extent == ir::runtime_value ? view_word(view, 1 + axis, ScalarType::INT64)
+                                       : _b.index(extent);
+}
+
+ir::Value *Lowering::view_stride(const ir::Value *view, size_t axis) {
+    auto stride = analysis::view_strides(*view->type()).at(axis);
+    return stride == ir::runtime_value
+               ? view_word(view, 1 + view->type()->rank() + axis, ScalarType::INT64)
+               : _b.index(stride);
+}
+
+namespace {
+
+bool same_extent(const Clip &clip, const ir::Value *view, size_t axis) {
+    const auto &wanted = view->type()->axes.at(axis);
+    if (wanted.extent != ir::runtime_value) {
+        return clip.extent != ir::runtime_value && clip.extent <= wanted.extent;
+    }
+    // Equal names of runtime extents are one extent.
+    return clip.view && clip.extent == ir::runtime_value &&
+           clip.view->type()->axes.at(clip.axis).name == wanted.name && !wanted.name.empty();
+}
+
+uint32_t access_alignment(ScalarType type) { return static_cast<uint32_t>(size_of(type)); }
+
+}// namespace
+
+/// The address and validity of the elements of a view at `origins` plus the local coordinates of
+/// `box` (empty: the one element at the origins).
+Lowering::Access Lowering::view_access(const ir::Value *view,
+                                       const std::vector<const ir::Value *> &origins,
+                                       const std::vector<ir::DimExtent> &box, Bounds bounds,
+                                       Point &point) {
+    const auto &type = *view->type();
+    auto strides = analysis::view_strides(type);
+    auto bytes = static_cast<int64_t>(size_of(type.scalar));
+    Access access;
+    access.always_valid = true;
+    ir::Value *offset = _b.index(0), *lane_offsets = nullptr;
+    int64_t lane_slope = 0;
+    for (size_t axis = 0; axis < type.rank(); ++axis) {
+        auto *origin = scalar_value(origins[axis]);
+        auto local = box.empty() ? Coordinate{_b.index(0), 0, nullptr}
+                                 : local_coordinate(box[axis], point);
+        int64_t range = box.empty() ? 1 : box[axis].extent;
+        auto *stride = view_stride(view, axis);
+        auto *extent = view_extent(view, axis);
+        int64_t static_extent = type.axes[axis].extent;
+        ir::Value *base = nullptr;
+        if (local.per_lane) {
+            int lanes = local.per_lane->type()->lanes;
+            auto *scaled = _b.pure(Opcode::MUL, {local.per_lane, _b.splat(stride, lanes)});
+            lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, scaled}) : scaled;
+            base = origin;
+        } else {
+            base = _b.add(origin, local.base);
+            if (local.slope != 0 && strides[axis] != ir::runtime_value) {
+                lane_slope += local.slope * strides[axis];
+            } else if (local.slope != 0) {
+                auto *lanes = coordinate_value({_b.index(0), local.slope, nullptr}, point.lanes);
+                auto *scaled = _b.pure(Opcode::MUL, {lanes, _b.splat(stride, point.lanes)});
+                lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, scaled}) : scaled;
+            }
+        }
+        offset = _b.add(offset, _b.mul(base, stride));
+        if (bounds == Bounds::ASSUME) {
+            continue;
+        }
+        auto known = analysis::interval_of(origins[axis]);
+        bool low_proven = known.low >= 0;
+        bool high_proven = static_extent != ir::runtime_value && known.high != INT64_MAX &&
+                           known.high <= static_extent - range;
+        bool clipped = false;
+        if (!box.empty() && range != 1) {
+            auto clip = point.clips.find(box[axis].dim.id);
+            clipped = clip != point.clips.end() &&
+                      analysis::same_scalar(clip->second.origin, origins[axis]) &&
+                      same_extent(clip->second, view, axis);
+        }
+        access.always_valid &= low_proven && high_proven;
+        if (low_proven && (high_proven || clipped)) {
+            continue;
+        }
+        auto *coordinate = local.per_lane
+                               ? _b.pure(Opcode::ADD, {local.per_lane,
+                                                       _b.splat(base, local.per_lane->type()->lanes)})
+                               : coordinate_value({base, local.slope, nullptr}, point.lanes);
+        int lanes = coordinate->type()->lanes;
+        if (!low_proven) {
+            access.mask = _b.both(
+                access.mask, _b.pure(Opcode::GE, {coordinate, _b.splat(_b.index(0), lanes)}));
+        }
+        if (!high_proven && !clipped) {
+            ir::Value *below = nullptr;
+            if (!local.per_lane && local.slope == 1) {
+                auto *mask = _b.module().vector(ScalarType::BOOL,
+                                                static_cast<uint16_t>(point.lanes));
+                below = _b.pure(Opcode::LANE_MASK, {_b.sub(extent, base)}, ir::None{}, mask);
+            } else {
+                below = _b.pure(Opcode::LT, {coordinate, _b.splat(extent, lanes)});
+            }
+            access.mask = _b.both(access.mask, below);
+        }
+    }
+    access.mask = _b.both(access.mask, point.guard);
+    auto *base = view_word(view, 0, ScalarType::INT64, true);
+    access.address = _b.address(base, offset, bytes);
+    access.uniform = !lane_offsets && lane_slope == 0;
+    if (lane_slope != 0 && (lane_slope != 1 || lane_offsets)) {
+        auto *lanes = coordinate_value({_b.index(0), lane_slope, nullptr}, point.lanes);
+        lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, lanes}) : lanes;
+    }
+    access.indices = lane_offsets;
+    // A lane that does not exist touches nothing; an access that all lanes share is one element.
+    if (!access.uniform) {
+        access.mask = _b.both(access.mask, point.mask);
+    }
+    return access;
+}
+
+ir::Value *Lowering::read_access(const Access &access, ScalarType type, ir::Value *other, int lanes,
+                                 bool stable) {
+    int width = access.uniform ? 1 : lanes;
+    auto *result = width > 1 ? _b.module().vector(type, static_cast<uint16_t>(width))
+                             : _b.module().scalar(type);
+    Opcode op = access.indices ? Opcode::GATHER : Opcode::READ;
+    Values operands{access.address};
+    if (access.indices) {
+        operands.push_back(access.indices);
+    }
+    bool vector_mask = access.mask && access.mask->type()->is_vector();
+    if (access.uniform && vector_mask) {
+        // One element for lanes of which only some are valid: read it where any lane is, choose after.
+        auto *any = _b.pure(Opcode::REDUCE_LANES, {access.mask},
+                            ir::LaneReducePayload{Reducer::LOGICAL_OR},
+                            _b.module().scalar(ScalarType::BOOL));
+        auto one = access;
+        one.mask = any;
+        auto *value = read_access(one, type, other->type()->is_vector() ? _b.constant(type, 0) : other,
+                                  1, stable);
+        return select(access.mask, value, other);
+    }
+    if (access.mask) {
+        operands.push_back(_b.splat(access.mask, width));
+        operands.push_back(_b.splat(other, width));
+    }
+    ir::MemoryPayload payload{access_alignment(type), access.mask != nullptr, false};
+    return stable ? _b.stable_read(op, operands, payload, result)
+                  : _b.read(op, operands, payload, result);
+}
+
+void Lowering::write_access(const Access &access, ir::Value *value, int lanes) {
+    int width = access.uniform ? 1 : lanes;
+    auto type = value->scalar();
+    if (access.uniform && value->type()->is_vector()) {
+        value = _b.pure(Opcode::EXTRACT_LANE, {value}, ir::IndexPayload{0}, _b.module().scalar(type));
+    }
+    Values operands{access.address};
+    if (access.indices) {
+        operands.push_back(access.indices);
+    }
+    operands.push_back(_b.splat(value, width));
+    if (access.mask) {
+        operands.push_back(_b.splat(access.mask, width));
+    }
+    _b.effect(access.indices ? Opcode::SCATTER : Opcode::WRITE, operands,
+              ir::MemoryPayload{access_alignment(type), access.mask != nullptr, false});
+}
+
+ir::Value *Lowering::load(const ir::Operation &op, Point &point) {
+    const auto &payload = op.get<ir::LoadPayload>();
+    const auto &type = *op.result()->type();
+    auto rank = op.operand(0)->type()->rank();
+    std::vector<const ir::Value *> origins;
+    for (size_t i = 0; i < rank; ++i) {
+        origins.push_back(op.operand(1 + i));
+    }
+    auto access = view_access(op.operand(0), origins, type.dims, payload.bounds, point);
+    auto *other = payload.has_fallback ? scalar_value(op.operand(1 + rank))
+                                       : _b.constant(type.scalar, 0);
+    bool stable = !type.is_scalar() && !_stores_in_step;
+    return read_access(access, type.scalar, other, point.lanes, stable);
+}
+
+void Lowering::store(const ir::Operation &op, ir::Value *value, Point &point) {
+    const auto &payload = op.get<ir::StorePayload>();
+    auto rank = op.operand(0)->type()->rank();
+    std::vector<const ir::Value *> origins;
+    for (size_t i = 0; i < rank; ++i) {
+        origins.push_back(op.operand(2 + i));
+    }
+    auto access = view_access(op.operand(0), origins, payload.box, payload.bounds, point);
+    write_access(access, value, point.lanes);
+}
+
+int64_t Lowering::allocate_bytes(int64_t bytes) {
+    auto offset = _scratch_used;
+    // Every allocation is followed by one vector: full-width reads may pass the last element.
+    _scratch_used += (bytes + 64 + 63) / 64 * 64;
+    _scratch_peak = std::max(_scratch_peak, _scratch_used);
+    return offset;
+}
+
+void Lowering::allocate(const ir::Value *home) {
+    if (_offsets.count(home)) {
+        return;
+    }
+    int64_t bytes = static_cast<int64_t>(size_of(home->scalar()));
+    for (const auto &d : _plan->storage.at(home).order) {
+        if (__builtin_mul_overflow(bytes, std::max<int64_t>(d.extent, 1), &bytes) ||
+            bytes > (int64_t{1} << 40)) {
+            auto *op = home->definition();
+            throw ResourceError{"a tile of shape " + ir::extents_text(*home->type()) +
+                                    " needs more scratch memory than a CPU task can have; use "
+                                    "smaller tiles",
+                                op ? op->loc : SourceLoc{}};
+        }
+    }
+    _offsets[home] = allocate_bytes(bytes);
+}
+
+Lowering::Access Lowering::storage_access(const ir::Value *home, const Point &point) {
+    allocate(home);
+    const auto &order = _plan->storage.at(home).order;
+    auto bytes = static_cast<int64_t>(size_of(home->scalar()));
+    Access access;
+    access.always_valid = true;
+    ir::Value *offset = _b.index(0), *lane_offsets = nullptr;
+    int64_t stride = 1, lane_slope = 0;
+    for (size_t i = order.size(); i-- > 0;) {
+        auto c = local_coordinate(order[i], point);
+        if (c.per_lane) {
+            auto *scaled = _b.pure(Opcode::MUL, {c.per_lane, _b.splat(_b.index(stride),
+                                                                      c.per_lane->type()->lanes)});
+            lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, scaled}) : scaled;
+        } else {
+            offset = _b.add(_b.mul(c.base, _b.index(stride)), offset);
+            lane_slope += c.slope * stride;
+        }
+        stride *= std::max<int64_t>(order[i].extent, 1);
+    }
+    access.address = _b.address(_b.address(_scratch, nullptr, 1, _offsets.at(home)), offset, bytes);
+    access.uniform = !lane_offsets && lane_slope == 0;
+    if (lane_slope != 0 && (lane_slope != 1 || lane_offsets)) {
+        auto *lanes = coordinate_value({_b.index(0), lane_slope, nullptr}, point.lanes);
+        lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, lanes}) : lanes;
+    }
+    access.indices = lane_offsets;
+    access.mask = point.guard;
+    return access;
+}
+
+ir::Value *Lowering::read_storage(const ir::Value *home, Point &point) {
+    auto access = storage_access(home, point);
+    // Lanes past the end read whatever follows; indexed ones must not follow a wild index.
+    if (access.indices) {
+        access.mask = _b.both(access.mask, point.mask);
+    }
+    auto *other = _b.constant(home->scalar(), 0);
+    return read_access(access, home->scalar(), other, point.lanes, !_written.count(home));
+}
+
+void Lowering::write_storage(const ir::Value *home, ir::Value *value, Point &point) {
+    auto access = storage_access(home, point);
+    if (!access.uniform) {
+        access.mask = _b.both(access.mask, point.mask);
+    }
+    write_access(access, value, point.lanes);
+}
+
+}// namespace luisa::tile::cpu

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "analysis/intervals.h"
+#include "plan/plan.h"
+#include "realize/cpu/machine_builder.h"
+#include "realize/cpu/program.h"
+
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace luisa::tile::cpu {
+
+/// A coordinate: a uniform i64 plus a constant step a lane, or one i64 a lane.
+struct Coordinate {
+    ir::Value *base = nullptr;
+    int64_t slope = 0;
+    ir::Value *per_lane = nullptr;
+
+    [[nodiscard]] bool is_uniform() const noexcept { return !per_lane && slope == 0; }
+};
+
+/// Local coordinates below `extent - origin` only: what a clipped loop guarantees.
+struct Clip {
+    const ir::Value *origin = nullptr;
+    int64_t extent = 0;            ///< static extent of the view axis, or runtime_value
+    const ir::Value *view = nullptr;///< whose axis it is, for runtime extents
+    size_t axis = 0;
+};
+
+/// Where an inline expression is evaluated: a coordinate for each dimension in scope.
+struct Point {
+    std::unordered_map<uint32_t, Coordinate> at;
+    std::unordered_map<uint32_t, Clip> clips;
+    int lanes = 1;
+    ir::Value *mask = nullptr; ///< lanes that exist; null: all
+    ir::Value *guard = nullptr;///< lanes whose coordinates are in range; null: all
+    std::unordered_map<const ir::Value *, ir::Value *> known;///< already evaluated here
+
+    /// The same place without what was evaluated there.
+    [[nodiscard]] Point derived() const { return {at, clips, lanes, mask, guard, {}}; }
+};
+
+/// State of the realization of one kernel. Split over several files by concern: evaluation
+/// (evaluate.cpp, access.cpp), loop groups, contractions, nests.
+class Lowering {
+public:
+    Lowering(const plan::Plan &plan, ir::Module &machine);
+
+    void lower_phase(const plan::Phase &phase, const std::string &name, Phase &out);
+    [[nodiscard]] int64_t scratch_bytes() const noexcept { return _scratch_peak; }
+
+private:
+    // Evaluation of inline expressions.
+    ir::Value *evaluate(const ir::Value *value, Point &point);
+    ir::Value *evaluate_operation(const ir::Operation &op, Point &point);
+    ir::Value *evaluate_extract(const ir::Operation &op, Point &point);
+    ir::Value *evaluate_insert(const ir::Operation &op, Point &point);
+    ir::Value *evaluate_map(const ir::Operation &op, Point &point);
+    ir::Value *coordinate_value(const Coordinate &coordinate, int lanes);
+    Coordinate coordinate_of(const ir::Value *scalar, Point &point);
+    /// The coordinate of a dimension; zero where the extent is one.
+    Coordinate local_coordinate(const ir::DimExtent &dim, const Point &point);
+    ir::Value *scalar_value(const ir::Value *value);
+
+    // Element operations in the types that compute.
+    ir::Value *arithmetic(ir::Opcode op, Values operands, const ir::Operation *origin);
+    ir::Value *convert(ir::Value *value, ScalarType to);
+    ir::Value *expand_math(ir::Opcode op, const Values &operands, const ir::Operation *origin);
+    ir::Value *select(ir::Value *condition, ir::Value *yes, ir::Value *no);
+    ir::Value *reduce_step(Reducer reducer, ir::Value *accumulator, ir::Value *element);
+
+    // Memory.
+    ir::Value *load(const ir::Operation &op, Point &point);
+    void store(const ir::Operation &op, ir::Value *value, Point &point);
+    struct Access {
+        ir::Value *address = nullptr;///< of lane 0, or the base for indexed accesses
+        ir::Value *indices = nullptr;///< element offsets a lane, when the lanes are not adjacent
+        ir::Value *mask = nullptr;
+        bool uniform = false;
+        bool always_valid = false;///< in bounds whatever loops surround it
+    };
+    Access view_access(const ir::Value *view, const std::vector<const ir::Value *> &origins,
+                       const std::vector<ir::DimExtent> &box, Bounds bounds, Point &point);
+    ir::Value *read_access(const Access &access, ScalarType type, ir::Value *other, int lanes,
+                           bool stable);
+    void write_access(const Access &access, ir::Value *value, int lanes);
+    Access storage_access(const ir::Value *home, const Point &point);
+    ir::Value *read_storage(const ir::Value *home, Point &point);
+    void write_storage(const ir::Value *home, ir::Value *value, Point &point);
+    ir::Value *view_word(const ir::Value *view, size_t word, ScalarType type, bool pointer = false);
+    ir::Value *view_extent(const ir::Value *view, size_t axis);
+    ir::Value *view_stride(const ir::Value *view, size_t axis);
+    void allocate(const ir::Value *home);
+    int64_t allocate_bytes(int64_t bytes);
+
+    // Steps.
+    void lower_block(const plan::Block &block);
+    void lower_group(const plan::LoopGroup &group);
+    void lower_loops(const plan::LoopGroup &group, size_t depth, Point &point,
+                     const std::unordered_map<uint32_t, ir::Value *> &ends);
+    void lower_fold(const plan::LoopGroup &group, size_t depth, Point &point);
+    void lower_balanced(const plan::LoopGroup &group, const plan::Root &root);
+    void lower_arg_reduction(const plan::LoopGroup &group, size_t depth, Point &point);
+    Values fold_loops(const plan::LoopGroup &group, size_t depth, Point &point, Values states);
+    Values fold_elements(const plan::LoopGroup &group, int part, Point &point, Values states);
+    /// Merges partial results pairwise, then across lanes by halves.
+    ir::Value *merge_parts(Reducer reducer, Values parts, bool across_lanes);
+    void write_result(const plan::Root &root, ir::Value *value, Point &point);
+    void finish_fold(const plan::LoopGroup &group, const Values &states, Point &point);
+    void emit_roots(const plan::LoopGroup &group, Point &point);
+    void emit_root(const plan::Root &root, Point &point);
+    std::unordered_map<uint32_t, ir::Value *> clip_loops(const std::vector<plan::Root> &roots,
+                                                         const std::vector<ir::DimExtent> &loops,
+                                                         Point &point);
+    /// Runs `body` over [0, end) of the vector axis: whole vectors `step_vectors` at a time, then one
+    /// at a time, then a masked rest.
+    Values vector_loop(Dim axis, ir::Value *end, int64_t extent, int lanes, int step_vectors,
+                       Point &point, const Values &states,
+                       const std::function<Values(Point &, int part, const Values &)> &body);
+
+    void lower_contraction(const plan::Contraction &contraction);
+    friend class ContractionLowering;
+
+    void lower_sequential(const ir::Operation &op);
+    void lower_nest(const ir::Operation &op);
+    void lower_parallel(const ir::Operation &op);
+    void lower_if(const ir::Operation &op);
+    void lower_while(const ir::Operation &op);
+    Values lower_body(const ir::Region &region);
+    struct Range {
+        ir::Value *begin, *end, *step;
+        bool descending;
+    };
+    Range range_of(const ir::Operation &nest);
+
+    const plan::Plan *_plan;
+    MachineBuilder _b;
+    ir::Value *_args = nullptr, *_scratch = nullptr, *_shared = nullptr;
+    std::unordered_map<const ir::Value *, size_t> _argument_words;
+    std::unordered_map<const ir::Value *, ir::Value *> _scalars;
+    std::unordered_map<const ir::Value *, int64_t> _offsets;
+    std::unordered_map<const ir::Value *, Coordinate> _map_arguments;
+    int64_t _scratch_used = 0, _scratch_peak = 0;
+    std::unordered_set<const ir::Value *> _written;///< storage that the current step writes
+    bool _stores_in_step = false;                  ///< the current step stores to views
+};
+
+}// namespace luisa::tile::cpu

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "realize/cpu/machine_builder.h"
+
+namespace luisa::tile::cpu {
+
+using ir::Opcode;
+
+namespace {
+
+size_t key_of(Opcode op, const Values &operands, const ir::Type *type) {
+    size_t h = static_cast<size_t>(op) * 0x9e3779b97f4a7c15ull;
+    for (auto *value : operands) {
+        h = (h ^ reinterpret_cast<size_t>(value)) * 0x100000001b3ull;
+    }
+    return h ^ reinterpret_cast<size_t>(type);
+}
+
+}// namespace
+
+void MachineBuilder::begin_function(ir::Function &function) {
+    _entry = function.body;
+    _builder.set_region(function.body);
+    _numbers.clear();
+    _read_epochs.clear();
+}
+
+bool MachineBuilder::is_constant(const ir::Value *value, int64_t &out) noexcept {
+    auto *op = value->definition();
+    if (!op || op->opcode() != Opcode::CONSTANT || !value->type()->is_scalar()) {
+        return false;
+    }
+    out = static_cast<int64_t>(op->get<ir::ConstantPayload>().bits);
+    return true;
+}
+
+ir::Value *MachineBuilder::constant(ScalarType type, uint64_t bits) {
+    return pure(Opcode::CONSTANT, {}, ir::ConstantPayload{bits}, module().scalar(type));
+}
+
+MachineBuilder::Place MachineBuilder::place_for(const Values &operands) const {
+    if (operands.empty()) {
+        return {_entry, _entry->first()};
+    }
+    auto *region = _builder.region();
+    ir::Operation *before = nullptr;
+    while (auto *parent = region->parent()) {
+        bool movable = parent->opcode() == Opcode::FOR;
+        for (auto *value : operands) {
+            movable &= value->region() != region;
+        }
+        if (!movable) {
+            break;
+        }
+        before = parent;
+        region = parent->region();
+    }
+    return {region, before};
+}
+
+ir::Value *MachineBuilder::numbered(Opcode op, const Values &operands, ir::Payload payload,
+                                    const ir::Type *type, size_t epoch) {
+    auto place = place_for(operands);
+    auto key = key_of(op, operands, type);
+    // An equal operation in this or an enclosing region dominates the place.
+    for (const auto *region = place.region; region;
+         region = region->parent() ? region->parent()->region() : nullptr) {
+        auto table = _numbers.find(region);
+        if (table == _numbers.end()) {
+            continue;
+        }
+        auto [first, last] = table->second.equal_range(key);
+        for (; first != last; ++first) {
+            auto *known = first->second;
+            if (known->opcode() == op && known->result()->type() == type &&
+                known->payload() == payload && known->operands() == operands &&
+                (epoch == 0 || _read_epochs[known] == epoch)) {
+                return known->result();
+            }
+        }
+    }
+    auto *current = _builder.region();
+    _builder.set_region(place.region, place.before);
+    auto *operation = _builder.emit(op, operands, {type}, std::move(payload));
+    _builder.set_region(current);
+    _numbers[place.region].emplace(key, operation);
+    if (epoch != 0) {
+        _read_epochs[operation] = epoch;
+    }
+    return operation->result();
+}
+
+ir::Value *MachineBuilder::pure(Opcode op, const Values &operands, ir::Payload payload,
+                                const ir::Type *type) {
+    if (!type) {
+        auto scalar = operands.back()->scalar();
+        if (ir::info(op).types == ir::TypeRule::COMPARE) {
+            scalar = ScalarType::BOOL;
+        }
+        const auto &shape = *operands.front()->type();
+        type = shape.is_vector() ? module().vector(scalar, shape.lanes) : module().scalar(scalar);
+    }
+    return numbered(op, operands, std::move(payload), type, 0);
+}
+
+ir::Value *MachineBuilder::stable_read(Opcode op, const Values &operands,
+                                       ir::MemoryPayload payload, const ir::Type *type) {
+    return numbered(op, operands, payload, type, _epoch);
+}
+
+ir::Value *MachineBuilder::read(Opcode op, const Values &operands, ir::MemoryPayload payload,
+                                const ir::Type *type) {
+    return _builder.value(op, operands, type, payload);
+}
+
+void MachineBuilder::effect(Opcode op, const Values &operands, ir::Payload payload) {
+    _builder.emit(op, operands, {}, std::move(payload));
+}
+
+ir::Value *MachineBuilder::add(ir::Value *a, ir::Value *b) {
+    int64_t x = 0, y = 0;
+    bool ca = is_constant(a, x), cb = is_constant(b, y);
+    if (ca && cb) {
+        return index(x + y);
+    }
+    if (ca && x == 0) {
+        return b;
+    }
+    if (cb && y == 0) {
+        return a;
+    }
+    return pure(Opcode::ADD, {a, b});
+}
+
+ir::Value *MachineBuilder::sub(ir::Value *a, ir::Value *b) {
+    int64_t x = 0, y = 0;
+    bool ca = is_constant(a, x), cb = is_constant(b, y);
+    if (ca && cb) {
+        return index(x - y);
+    }
+    if (cb && y == 0) {
+        return a;
+    }
+    return a == b ? index(0) : pure(Opcode::SUB, {a, b});
+}
+
+ir::Value *MachineBuilder::mul(ir::Value *a, ir::Value *b) {
+    int64_t x = 0, y = 0;
+    bool ca = is_constant(a, x), cb = is_constant(b, y);
+    if (ca && cb) {
+        return index(x * y);
+    }
+    if ((ca && x == 0) || (cb && y == 0)) {
+        return index(0);
+    }
+    if (ca && x == 1) {
+        return b;
+    }
+    if (cb && y == 1) {
+        return a;
+    }
+    return pure(Opcode::MUL, {a, b});
+}
+
+ir::Value *MachineBuilder::div(ir::Value *a, ir::Value *b) {
+    int64_t x = 0, y = 0;
+    bool ca = is_constant(a, x), cb = is_constant(b, y);
+    if (ca && cb && y > 0) {
+        return index(x / y);
+    }
+    return cb && y == 1 ? a : pure(Opcode::DIV, {a, b});
+}
+
+ir::Value *MachineBuilder::rem(ir::Value *a, ir::Value *b) {
+    int64_t x = 0, y = 0;
+    bool ca = is_constant(a, x), cb = is_constant(b, y);
+    if (ca && cb && y > 0) {
+        return index(x % y);
+    }
+    return cb && y == 1 ? index(0) : pure(Opcode::REM, {a, b});
+}
+
+ir::Value *MachineBuilder::minimum(ir::Value *a, ir::Value *b) {
+    int64_t x = 0, y = 0;
+    if (is_constant(a, x) && is_constant(b, y)) {
+        return index(x < y ? x : y);
+    }
+    return a == b ? a : pure(Opcode::MINIMUM, {a, b});
+}
+
+ir::Value *MachineBuilder::maximum(ir::Value *a, ir::Value *b) {
+    int64_t x = 0, y = 0;
+    if (is_constant(a, x) && is_constant(b, y)) {
+        return index(x > y ? x : y);
+    }
+    return a == b ? a : pure(Opcode::MAXIMUM, {a, b});
+}
+
+ir::Value *MachineBuilder::compare(Opcode op, ir::Value *a, ir::Value *b) {
+    int64_t x = 0, y = 0;
+    if (is_constant(a, x) && is_constant(b, y)) {
+        bool holds = op == Opcode::LT   ? x < y
+                     : op == Opcode::LE ? x <= y
+                     : op == Opcode::GT ? x > y
+                     : op == Opcode::GE ? x >= y
+                     : op == Opcode::EQ ? x == y
+                                        : x != y;
+        return constant(ScalarType::BOOL, holds);
+    }
+    return pure(op, {a, b});
+}
+
+ir::Value *MachineBuilder::both(ir::Value *a, ir::Value *b) {
+    if (!a || !b) {
+        return a ? a : b;
+    }
+    int64_t known = 0;
+    if (is_constant(a, known)) {
+        return known ? b : a;
+    }
+    if (is_constant(b, known)) {
+        return known ? a : b;
+    }
+    int lanes = std::max(a->type()->lanes, b->type()->lanes);
+    if (lanes) {
+        a = splat(a, lanes);
+        b = splat(b, lanes);
+    }
+    return a == b ? a : pure(Opcode::AND, {a, b});
+}
+
+ir::Value *MachineBuilder::splat(ir::Value *value, int lanes) {
+    if (value->type()->is_vector() || lanes <= 1) {
+        return value;
+    }
+    auto *type = module().vector(value->scalar(), static_cast<uint16_t>(lanes));
+    return pure(Opcode::SPLAT, {value}, ir::None{}, type);
+}
+
+ir::Value *MachineBuilder::address(ir::Value *base, ir::Value *index, int64_t scale,
+                                   int64_t offset) {
+    int64_t known = 0;
+    if (index && is_constant(index, known)) {
+        return address(base, nullptr, 1, offset + known * scale);
+    }
+    if (!index && offset == 0) {
+        return base;
+    }
+    auto *type = module().pointer();
+    // A constant part stays in the operation, so that equal bases are shared.
+    if (index) {
+        if (auto *op = index->definition(); op && op->opcode() == Opcode::ADD) {
+            if (int64_t addend = 0; is_constant(op->operand(1), addend)) {
+                return address(base, op->operand(0), scale, offset + addend * scale);
+            }
+        }
+    }
+    return index ? pure(Opcode::ADDRESS, {base, index}, ir::AddressPayload{scale, offset}, type)
+                 : pure(Opcode::ADDRESS, {base}, ir::AddressPayload{1, offset}, type);
+}
+
+Values MachineBuilder::loop(ir::Value *begin, ir::Value *end, int64_t step, const Values &states,
+                            const LoopBody &body) {
+    int64_t first = 0, last = 0;
+    if (is_constant(begin, first) && is_constant(end, last)) {
+        if (first >= last) {
+            return states;
+        }
+        if (last - first <= step) {
+            return body(begin, states);
+        }
+    }
+    return loop(begin, end, index(step), states, body);
+}
+
+Values MachineBuilder::loop(ir::Value *begin, ir::Value *end, ir::Value *step,
+                            const Values &states, const LoopBody &body) {
+    int64_t first = 0, last = 0;
+    bool runs = is_constant(begin, first) && is_constant(end, last) && first < last;
+    Values operands{begin, end, step};
+    std::vector<const ir::Type *> types;
+    for (auto *state : states) {
+        operands.push_back(state);
+        types.push_back(state->type());
+    }
+    auto *op = _builder.emit(Opcode::FOR, operands, types, ir::ForPayload{runs}, 1);
+    auto *inner = op->body();
+    auto *outer = _builder.region();
+    auto *iv = module().add_argument(inner, module().scalar(ScalarType::INT64));
+    Values arguments;
+    for (auto *type : types) {
+        arguments.push_back(module().add_argument(inner, type));
+    }
+    _builder.set_region(inner);
+    auto next = body(iv, arguments);
+    _builder.emit(Opcode::YIELD, next, {});
+    _builder.set_region(outer);
+    _numbers.erase(inner);
+    return op->results();
+}
+
+Values MachineBuilder::branch(ir::Value *condition, const std::function<Values()> &then_part,
+                              const std::function<Values()> &else_part) {
+    int64_t known = 0;
+    if (is_constant(condition, known)) {
+        return known ? then_part() : else_part();
+    }
+    auto *op = _builder.emit(Opcode::IF, {condition}, {}, ir::None{}, 2);
+    auto *outer = _builder.region();
+    Values yields[2];
+    for (size_t i = 0; i < 2; ++i) {
+        _builder.set_region(op->body(i));
+        yields[i] = i == 0 ? then_part() : else_part();
+        _builder.emit(Opcode::YIELD, yields[i], {});
+        _numbers.erase(op->body(i));
+    }
+    _builder.set_region(outer);
+    for (auto *value : yields[0]) {
+        module().add_result(op, value->type());
+    }
+    return op->results();
+}
+
+Values MachineBuilder::while_loop(const Values &states,
+                                  const std::function<ir::Value *(const Values &)> &condition,
+                                  const std::function<Values(const Values &)> &body) {
+    std::vector<const ir::Type *> types;
+    for (auto *state : states) {
+        types.push_back(state->type());
+    }
+    auto *op = _builder.emit(Opcode::WHILE, states, types, ir::None{}, 1);
+    auto *outer = _builder.region();
+    Values arguments;
+    for (auto *type : types) {
+        arguments.push_back(module().add_argument(op->body(), type));
+    }
+    _builder.set_region(op->body());
+    _builder.emit(Opcode::CONDITION, {condition(arguments)}, {});
+    _builder.emit(Opcode::YIELD, body(arguments), {});
+    _builder.set_region(outer);
+    _numbers.erase(op->body());
+    return op->results();
+}
+
+}// namespace luisa::tile::cpu

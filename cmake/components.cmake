@@ -1,32 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-# One static library a folder of src/, with the edges of docs/architecture.md, joined in one shared library.
+# One static library per folder of src/, with the edges that scripts/check_layering.py checks in the
+# sources. A folder without sources yet is an empty interface.
 
-set(LUISA_TILE_COMPONENTS "")
+set(LUISA_TILE_COMPONENTS "") # the ones that have sources
+set(LUISA_TILE_LIBRARIES "") # what those link from outside
 
-# luisa_tile_component(NAME FOLDER USES components… LINKS libraries…)
+# luisa_tile_component(NAME FOLDER [USES component…] [LINKS library…] [PRIVATE_LINKS library…])
 function(luisa_tile_component name folder)
-  cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "" "USES;LINKS;PRIVATE_LINKS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   set(target lt_${name})
+  set(scope INTERFACE)
   if(sources)
     add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PRIVATE ${ARG_PRIVATE_LINKS})
+    set(LUISA_TILE_COMPONENTS ${LUISA_TILE_COMPONENTS} ${target} PARENT_SCOPE)
+    set(LUISA_TILE_LIBRARIES ${LUISA_TILE_LIBRARIES} ${ARG_LINKS} ${ARG_PRIVATE_LINKS} PARENT_SCOPE)
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)
-    set(scope INTERFACE)
   endif()
-  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_features(${target} ${scope} cxx_std_20)
-  foreach(used ${ARG_USES})
-    target_link_libraries(${target} ${scope} lt_${used})
-  endforeach()
-  target_link_libraries(${target} ${scope} fmt::fmt ${ARG_LINKS})
-  if(sources)
-    set(LUISA_TILE_COMPONENTS ${LUISA_TILE_COMPONENTS} ${target} PARENT_SCOPE)
-  endif()
+  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/include
+                                                ${PROJECT_SOURCE_DIR}/src)
+  list(TRANSFORM ARG_USES PREPEND lt_)
+  target_link_libraries(${target} ${scope} ${ARG_USES} ${ARG_LINKS})
 endfunction()
 
-luisa_tile_component(core core)
+luisa_tile_component(core core LINKS fmt::fmt PkgConfig::XXHASH)
 luisa_tile_component(types types USES core)
 luisa_tile_component(layout layout USES core)
 luisa_tile_component(math math USES types)
@@ -35,43 +36,15 @@ luisa_tile_component(frontend frontend USES ir)
 luisa_tile_component(interpreter interpreter USES ir math)
 luisa_tile_component(analysis analysis USES ir)
 luisa_tile_component(transform transform USES analysis)
-luisa_tile_component(target target USES core types LINKS PkgConfig::HWLOC)
+luisa_tile_component(target target USES types LINKS PkgConfig::HWLOC)
 luisa_tile_component(plan plan USES analysis target)
 luisa_tile_component(realize_cpu realize/cpu USES plan transform math)
-luisa_tile_component(cache cache USES core)
-luisa_tile_component(emit_llvm emit/llvm USES ir target)
-luisa_tile_component(compile compile USES frontend realize_cpu emit_llvm cache)
-luisa_tile_component(runtime runtime USES compile interpreter LINKS Threads::Threads PkgConfig::HWLOC)
+luisa_tile_component(cache cache USES core LINKS PkgConfig::SQLITE)
+luisa_tile_component(emit_llvm emit/llvm USES ir target PRIVATE_LINKS lt_llvm)
+luisa_tile_component(compile compile USES frontend interpreter realize_cpu emit_llvm cache)
+luisa_tile_component(runtime runtime USES compile LINKS Threads::Threads PkgConfig::HWLOC
+                     ${CMAKE_DL_LIBS})
 
-if(TARGET lt_emit_llvm)
-  get_target_property(type lt_emit_llvm TYPE)
-  if(NOT type STREQUAL INTERFACE_LIBRARY)
-    target_include_directories(lt_emit_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
-    separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
-    target_compile_definitions(lt_emit_llvm PRIVATE ${definitions})
-    if(LUISA_TILE_STATIC_LLVM)
-      llvm_map_components_to_libnames(llvm_libraries core orcjit native nvptx passes x86)
-      target_link_libraries(lt_emit_llvm PUBLIC ${llvm_libraries})
-    else()
-      target_link_libraries(lt_emit_llvm PUBLIC LLVM)
-    endif()
-  endif()
-endif()
-
-add_library(luisa_tile SHARED)
-add_library(LuisaTile::tile ALIAS luisa_tile)
-set_target_properties(luisa_tile PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX)
-target_include_directories(luisa_tile PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-                                             $<INSTALL_INTERFACE:include>)
-target_compile_features(luisa_tile PUBLIC cxx_std_20)
-# The public interface is luisa::tile itself; nested namespaces and other libraries stay inside.
-set(version_script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-target_link_options(luisa_tile PRIVATE LINKER:--version-script=${version_script} LINKER:-z,defs)
-set_target_properties(luisa_tile PROPERTIES LINK_DEPENDS ${version_script})
-target_link_libraries(luisa_tile PRIVATE
-  -Wl,--whole-archive ${LUISA_TILE_COMPONENTS} -Wl,--no-whole-archive)
-
-# The library on top of the language is written against the public headers only.
-file(GLOB_RECURSE surface_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/library/*.cpp
-     ${PROJECT_SOURCE_DIR}/src/ops/*.cpp)
-target_sources(luisa_tile PRIVATE ${surface_sources} ${PROJECT_SOURCE_DIR}/src/version.cpp)
+# Written in the language itself, against the public headers only.
+luisa_tile_component(library library USES runtime)
+luisa_tile_component(ops ops USES library)

@@ -1,27 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-# Examples (one program a file), the command-line tool and the benchmarks: public headers only.
+# Examples (one program per file), the command-line tool and the benchmarks. They see the public
+# headers only.
 
-file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
-foreach(source ${example_sources})
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# The programs find the library beside them, wherever the build or install folder is moved.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+file(RELATIVE_PATH lib_from_bin /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+set(CMAKE_INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+
+# An example is a test too. Its arguments are those of a `// test-args: …` comment, else --quick.
+function(luisa_tile_example source)
   get_filename_component(name ${source} NAME_WE)
   add_executable(example_${name} ${source})
   set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name})
-  target_link_libraries(example_${name} PRIVATE LuisaTile::tile)
+  target_link_libraries(example_${name} PRIVATE LuisaTile::tile ZLIB::ZLIB)
+  if(LUISA_TILE_TESTS)
+    file(STRINGS ${source} arguments REGEX "^// test-args:" LIMIT_COUNT 1)
+    string(REGEX REPLACE "^// test-args:" "" arguments "${arguments}")
+    separate_arguments(arguments UNIX_COMMAND "${arguments}")
+    if(NOT arguments)
+      set(arguments --quick)
+    endif()
+    add_test(NAME example.${name} COMMAND example_${name} ${arguments}
+             WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    set_tests_properties(example.${name} PROPERTIES LABELS example TIMEOUT 300)
+  endif()
+endfunction()
+
+file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+foreach(source ${example_sources})
+  luisa_tile_example(${source})
 endforeach()
 
-file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/luisa-tile/*.cpp)
-if(tool_sources)
-  find_package(CLI11 REQUIRED)
-  find_package(nlohmann_json REQUIRED)
-  add_executable(luisa-tile ${tool_sources})
-  target_link_libraries(luisa-tile PRIVATE LuisaTile::tile CLI11::CLI11 nlohmann_json::nlohmann_json)
-endif()
-
-file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
-if(bench_sources)
-  find_package(CLI11 REQUIRED)
-  find_package(nlohmann_json REQUIRED)
-  add_executable(luisa-tile-bench ${bench_sources})
-  target_link_libraries(luisa-tile-bench PRIVATE LuisaTile::tile CLI11::CLI11
-                        nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
-endif()
+# Benchmarks open their peers (OpenBLAS, oneDNN) at run time, so they build without them.
+function(luisa_tile_program name folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  if(sources)
+    add_executable(${name} ${sources})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${folder})
+    target_link_libraries(${name} PRIVATE LuisaTile::tile CLI11::CLI11
+                          nlohmann_json::nlohmann_json Threads::Threads ${CMAKE_DL_LIBS})
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endfunction()
+luisa_tile_program(luisa-tile tools/luisa-tile)
+luisa_tile_program(luisa-tile-bench bench)

@@ -1,53 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/<kind>/<folder>/*.cpp is one program <kind>_<folder>; tests/<kind>/*.cpp is <kind>. The kind is
-# the CTest label. Tests see the internals, so they link the components rather than the shared library.
+# tests/<kind>/<folder>/*.cpp is one program <kind>_<folder>, tests/<kind>/*.cpp is <kind>; the kind
+# is the CTest label. Tests see the internals, so they link the components, not the shared library.
 
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-function(luisa_tile_test kind name)
-  add_executable(${name} ${ARGN})
-  # A component library may use later ones through interfaces; group them for the linker.
-  target_link_libraries(${name} PRIVATE -Wl,--start-group ${LUISA_TILE_COMPONENTS} -Wl,--end-group
-                        lt_runtime GTest::gtest_main)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src
-                                             ${PROJECT_SOURCE_DIR}/include)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." PROPERTIES LABELS ${kind})
+# A unit test needs its own folder's component and what that uses; the other kinds need them all.
+function(luisa_tile_test_components out kind folder)
+  set(components ${LUISA_TILE_COMPONENTS})
+  if(kind STREQUAL "unit" AND TARGET lt_${folder})
+    set(components lt_${folder})
+  endif()
+  set(${out} ${components} PARENT_SCOPE)
 endfunction()
 
-file(GLOB kinds RELATIVE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/*)
+function(luisa_tile_test kind folder)
+  set(directory ${PROJECT_SOURCE_DIR}/tests/${kind})
+  set(name ${kind})
+  if(folder)
+    string(APPEND directory /${folder})
+    string(APPEND name _${folder})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${directory}/*.cpp)
+  else()
+    file(GLOB sources CONFIGURE_DEPENDS ${directory}/*.cpp)
+  endif()
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  luisa_tile_test_components(components ${kind} "${folder}")
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src
+                                             ${PROJECT_SOURCE_DIR}/include)
+  target_compile_definitions(${name} PRIVATE LUISA_TILE_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${name} PRIVATE ${components} GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
+                       PROPERTIES LABELS ${kind} TIMEOUT 600)
+endfunction()
+
+file(GLOB kinds RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*)
+list(REMOVE_ITEM kinds package compile_fail support)
 foreach(kind ${kinds})
-  if(kind STREQUAL "package" OR kind STREQUAL "compile_fail" OR kind STREQUAL "support")
-    continue()
-  endif()
-  file(GLOB own CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${kind}/*.cpp)
-  if(own)
-    luisa_tile_test(${kind} ${kind} ${own})
-  endif()
-  file(GLOB folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/${kind} ${PROJECT_SOURCE_DIR}/tests/${kind}/*)
+  luisa_tile_test(${kind} "")
+  file(GLOB folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/${kind} CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/tests/${kind}/*)
   foreach(folder ${folders})
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${kind}/${folder}/*.cpp)
-    if(sources)
-      luisa_tile_test(${kind} ${kind}_${folder} ${sources})
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/${kind}/${folder})
+      luisa_tile_test(${kind} ${folder})
     endif()
   endforeach()
 endforeach()
+# The reference of the math functions.
+if(TARGET unit_math)
+  target_link_libraries(unit_math PRIVATE mpfr gmp)
+endif()
 
-# Programs that must not compile: the first `// expect: text` comment is looked for in the message.
+# Programs that must not compile, each for the reason that its `// expect: text` comment names.
 file(GLOB rejected CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/compile_fail/*.cpp)
 foreach(source ${rejected})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME compile_fail.${name}
-           COMMAND ${PROJECT_SOURCE_DIR}/scripts/expect_rejected.sh ${CMAKE_CXX_COMPILER} ${source}
-                   -std=c++20 -I${PROJECT_SOURCE_DIR}/include)
+           COMMAND sh ${PROJECT_SOURCE_DIR}/scripts/expect_rejected.sh ${CMAKE_CXX_COMPILER}
+                   ${source} -std=c++20 -I${PROJECT_SOURCE_DIR}/include)
   set_tests_properties(compile_fail.${name} PROPERTIES LABELS compile_fail)
 endforeach()
-
-if(LUISA_TILE_EXAMPLES)
-  foreach(source ${example_sources})
-    get_filename_component(name ${source} NAME_WE)
-    add_test(NAME example.${name} COMMAND example_${name} --quick
-             WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-    set_tests_properties(example.${name} PROPERTIES LABELS example)
-  endforeach()
-endif()

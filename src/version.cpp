@@ -3,6 +3,6 @@
 
 namespace luisa::tile {
 
-const char *version() noexcept { return "0.1.0"; }
+const char *version() noexcept { return LUISA_TILE_VERSION; }
 
 }// namespace luisa::tile

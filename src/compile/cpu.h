@@ -30,6 +30,7 @@ struct CpuKernel {
 struct CpuOptions {
     emit::CpuTarget target;
     int threads = 1;
+    bool may_alias = false;///< views may overlap: loads are taken before later stores
 };
 
 /// The whole CPU pipeline on a verified Candidate module. Throws UnsupportedError that names the

@@ -27,8 +27,15 @@ struct Options {
 };
 
 /// Runs a Candidate kernel element by element, as language.md and numerics.md define it, before any
-/// canonicalisation: the oracle for every back end. Throws BoundsError when an undefined element
-/// (read out of bounds under `Bounds::PREDICATE`) reaches a store.
+/// canonicalisation: the oracle for every back end. Trees of reductions are folded from the left,
+/// except balanced ones. No strides in an argument mean dense row-major. Throws
+///   CallError         number, rank, extents or strides of the arguments do not fit
+///   BoundsError       an undefined element (read outside under `Bounds::PREDICATE`) reaches a store
+///                     or decides what happens; an access under `Bounds::ASSUME` is outside
+///   ValueError        a range with step 0
+///   UnsupportedError  a function that is not available for its type or tier; a balanced tree over
+///                     an update that is no built-in operation
+///   StateError, ResourceError, OutOfMemoryError  too many iterations, too large tiles
 void run(const ir::Module &module, std::span<const KernelArgument> arguments,
          const Options &options = {});
 

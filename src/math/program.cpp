@@ -14,11 +14,23 @@ struct OpRow {
 };
 
 constexpr OpRow op_rows[] = {
-    {"argument", 0}, {"constant", 0}, {"add", 2}, {"sub", 2}, {"mul", 2}, {"div", 2}, {"fma", 3}, {"sqrt", 1},
-    {"neg", 1}, {"abs", 1}, {"rint", 1}, {"floor", 1}, {"lt", 2}, {"le", 2}, {"gt", 2}, {"ge", 2}, {"eq", 2},
-    {"ne", 2}, {"select", 3}, {"and", 2}, {"or", 2}, {"xor", 2}, {"not", 1}, {"shl", 2}, {"shr_logical", 2},
-    {"shr_arithmetic", 2}, {"bitcast", 1}, {"to_int", 1}, {"to_float", 1}, {"widen", 1}, {"narrow", 1},
-    {"scale", 2}, {"table", 1},
+    {"argument", 0},    {"constant", 0},
+    {"add", 2},         {"sub", 2},
+    {"mul", 2},         {"div", 2},
+    {"fma", 3},         {"sqrt", 1},
+    {"neg", 1},         {"abs", 1},
+    {"rint", 1},        {"floor", 1},
+    {"lt", 2},          {"le", 2},
+    {"gt", 2},          {"ge", 2},
+    {"eq", 2},          {"ne", 2},
+    {"select", 3},      {"and", 2},
+    {"or", 2},          {"xor", 2},
+    {"not", 1},         {"shl", 2},
+    {"shr_logical", 2}, {"shr_arithmetic", 2},
+    {"bitcast", 1},     {"to_int", 1},
+    {"to_float", 1},    {"widen", 1},
+    {"narrow", 1},      {"scale", 2},
+    {"table", 1},
 };
 static_assert(std::size(op_rows) == static_cast<size_t>(Op::TABLE) + 1);
 
@@ -45,7 +57,8 @@ std::string to_string(const Program &program) {
             text.append(" #").append(std::to_string(in.immediate));
         } else if (in.op == Op::CONSTANT) {
             char bits[24];
-            std::snprintf(bits, sizeof bits, " 0x%llx", static_cast<unsigned long long>(in.immediate));
+            std::snprintf(bits, sizeof bits, " 0x%llx",
+                          static_cast<unsigned long long>(in.immediate));
             text += bits;
         }
         text += "\n";

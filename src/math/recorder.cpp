@@ -43,7 +43,6 @@ uint16_t Recorder::emit(Op op, Kind kind, uint16_t a, uint16_t b, uint16_t c, ui
     Instruction in{op, kind, {a, b, c}, immediate};
     for (size_t i = 0; i < _program.instructions.size(); i++) {
         const Instruction &old = _program.instructions[i];
-        // A compare has a BOOL result whatever it compares; equal operands make it the same compare.
         if (same(old, in)) {
             return static_cast<uint16_t>(i);
         }

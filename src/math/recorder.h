@@ -9,8 +9,8 @@
 
 namespace luisa::tile::math {
 
-/// Collects the program while the text of a function runs on `RecorderLanes`. Equal operations are shared, and
-/// operations that the result does not need are dropped.
+/// Collects the program while the text of a function runs on `RecorderLanes`. Equal operations are
+/// shared, and operations that the result does not need are dropped.
 class Recorder {
 public:
     Recorder();
@@ -21,7 +21,8 @@ public:
     /// The recorder of this thread; operations append to it.
     [[nodiscard]] static Recorder &current();
 
-    uint16_t emit(Op op, Kind kind, uint16_t a = 0, uint16_t b = 0, uint16_t c = 0, uint64_t immediate = 0);
+    uint16_t emit(Op op, Kind kind, uint16_t a = 0, uint16_t b = 0, uint16_t c = 0,
+                  uint64_t immediate = 0);
     uint16_t table(const std::vector<uint32_t> &table, uint16_t index);
     /// The finished program whose result is value `result`.
     [[nodiscard]] Program finish(uint16_t result) const;
@@ -39,7 +40,8 @@ struct Traced {
 
     struct FromId {};
     Traced(FromId, uint16_t value) : id{value} {}
-    Traced(E constant) : id{Recorder::current().emit(Op::CONSTANT, K, 0, 0, 0, bits_of(constant))} {}
+    Traced(E constant)
+        : id{Recorder::current().emit(Op::CONSTANT, K, 0, 0, 0, bits_of(constant))} {}
 
     static uint64_t bits_of(E value) {
         if constexpr (std::is_same_v<E, bool>) {
@@ -54,7 +56,8 @@ struct Traced {
         return {FromId{}, Recorder::current().emit(op, K, a, b, c)};
     }
     static Traced argument(int number) {
-        return {FromId{}, Recorder::current().emit(Op::ARGUMENT, K, 0, 0, 0, static_cast<uint64_t>(number))};
+        return {FromId{},
+                Recorder::current().emit(Op::ARGUMENT, K, 0, 0, 0, static_cast<uint64_t>(number))};
     }
     using Bool = Traced<Kind::BOOL, bool>;
 
@@ -93,19 +96,42 @@ struct RecorderLanes {
     using B = Traced<Kind::BOOL, bool>;
 };
 
-
-inline RecorderLanes::I32 as_int(RecorderLanes::F32 a) { return RecorderLanes::I32::emit(Op::BITCAST, a.id); }
-inline RecorderLanes::I64 as_int(RecorderLanes::F64 a) { return RecorderLanes::I64::emit(Op::BITCAST, a.id); }
-inline RecorderLanes::F32 as_float(RecorderLanes::I32 a) { return RecorderLanes::F32::emit(Op::BITCAST, a.id); }
-inline RecorderLanes::F64 as_float(RecorderLanes::I64 a) { return RecorderLanes::F64::emit(Op::BITCAST, a.id); }
-inline RecorderLanes::I32 to_int(RecorderLanes::F32 a) { return RecorderLanes::I32::emit(Op::TO_INT, a.id); }
-inline RecorderLanes::I64 to_int(RecorderLanes::F64 a) { return RecorderLanes::I64::emit(Op::TO_INT, a.id); }
-inline RecorderLanes::F32 to_float(RecorderLanes::I32 a) { return RecorderLanes::F32::emit(Op::TO_FLOAT, a.id); }
-inline RecorderLanes::F64 to_float(RecorderLanes::I64 a) { return RecorderLanes::F64::emit(Op::TO_FLOAT, a.id); }
-inline RecorderLanes::F64 widen(RecorderLanes::F32 a) { return RecorderLanes::F64::emit(Op::WIDEN, a.id); }
-inline RecorderLanes::I64 widen(RecorderLanes::I32 a) { return RecorderLanes::I64::emit(Op::WIDEN, a.id); }
-inline RecorderLanes::F32 narrow(RecorderLanes::F64 a) { return RecorderLanes::F32::emit(Op::NARROW, a.id); }
-inline RecorderLanes::I32 narrow(RecorderLanes::I64 a) { return RecorderLanes::I32::emit(Op::NARROW, a.id); }
+inline RecorderLanes::I32 as_int(RecorderLanes::F32 a) {
+    return RecorderLanes::I32::emit(Op::BITCAST, a.id);
+}
+inline RecorderLanes::I64 as_int(RecorderLanes::F64 a) {
+    return RecorderLanes::I64::emit(Op::BITCAST, a.id);
+}
+inline RecorderLanes::F32 as_float(RecorderLanes::I32 a) {
+    return RecorderLanes::F32::emit(Op::BITCAST, a.id);
+}
+inline RecorderLanes::F64 as_float(RecorderLanes::I64 a) {
+    return RecorderLanes::F64::emit(Op::BITCAST, a.id);
+}
+inline RecorderLanes::I32 to_int(RecorderLanes::F32 a) {
+    return RecorderLanes::I32::emit(Op::TO_INT, a.id);
+}
+inline RecorderLanes::I64 to_int(RecorderLanes::F64 a) {
+    return RecorderLanes::I64::emit(Op::TO_INT, a.id);
+}
+inline RecorderLanes::F32 to_float(RecorderLanes::I32 a) {
+    return RecorderLanes::F32::emit(Op::TO_FLOAT, a.id);
+}
+inline RecorderLanes::F64 to_float(RecorderLanes::I64 a) {
+    return RecorderLanes::F64::emit(Op::TO_FLOAT, a.id);
+}
+inline RecorderLanes::F64 widen(RecorderLanes::F32 a) {
+    return RecorderLanes::F64::emit(Op::WIDEN, a.id);
+}
+inline RecorderLanes::I64 widen(RecorderLanes::I32 a) {
+    return RecorderLanes::I64::emit(Op::WIDEN, a.id);
+}
+inline RecorderLanes::F32 narrow(RecorderLanes::F64 a) {
+    return RecorderLanes::F32::emit(Op::NARROW, a.id);
+}
+inline RecorderLanes::I32 narrow(RecorderLanes::I64 a) {
+    return RecorderLanes::I32::emit(Op::NARROW, a.id);
+}
 inline RecorderLanes::I32 look_up(const std::vector<uint32_t> &table, RecorderLanes::I32 i) {
     return {RecorderLanes::I32::FromId{}, Recorder::current().table(table, i.id)};
 }

@@ -101,13 +101,17 @@ uint64_t run_convert(Op op, Kind to, uint64_t bits) {
     switch (op) {
         case Op::BITCAST: return bits;
         case Op::TO_INT:
-            return to == Kind::I32 ? pack(to_int(unpack<L::F32>(bits))) : pack(to_int(unpack<L::F64>(bits)));
+            return to == Kind::I32 ? pack(to_int(unpack<L::F32>(bits)))
+                                   : pack(to_int(unpack<L::F64>(bits)));
         case Op::TO_FLOAT:
-            return to == Kind::F32 ? pack(to_float(unpack<L::I32>(bits))) : pack(to_float(unpack<L::I64>(bits)));
+            return to == Kind::F32 ? pack(to_float(unpack<L::I32>(bits)))
+                                   : pack(to_float(unpack<L::I64>(bits)));
         case Op::WIDEN:
-            return to == Kind::F64 ? pack(widen(unpack<L::F32>(bits))) : pack(widen(unpack<L::I32>(bits)));
+            return to == Kind::F64 ? pack(widen(unpack<L::F32>(bits)))
+                                   : pack(widen(unpack<L::I32>(bits)));
         default:
-            return to == Kind::F32 ? pack(narrow(unpack<L::F64>(bits))) : pack(narrow(unpack<L::I64>(bits)));
+            return to == Kind::F32 ? pack(narrow(unpack<L::F64>(bits)))
+                                   : pack(narrow(unpack<L::I64>(bits)));
     }
 }
 

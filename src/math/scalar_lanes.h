@@ -27,9 +27,15 @@ struct Scalar {
             return {operation(a.v, b.v)};
         }
     }
-    friend Scalar operator+(Scalar a, Scalar b) { return combine(a, b, [](auto x, auto y) { return x + y; }); }
-    friend Scalar operator-(Scalar a, Scalar b) { return combine(a, b, [](auto x, auto y) { return x - y; }); }
-    friend Scalar operator*(Scalar a, Scalar b) { return combine(a, b, [](auto x, auto y) { return x * y; }); }
+    friend Scalar operator+(Scalar a, Scalar b) {
+        return combine(a, b, [](auto x, auto y) { return x + y; });
+    }
+    friend Scalar operator-(Scalar a, Scalar b) {
+        return combine(a, b, [](auto x, auto y) { return x - y; });
+    }
+    friend Scalar operator*(Scalar a, Scalar b) {
+        return combine(a, b, [](auto x, auto y) { return x * y; });
+    }
     friend Scalar operator/(Scalar a, Scalar b) { return {a.v / b.v}; }
     friend Scalar operator-(Scalar a) { return {-a.v}; }
     friend Scalar operator&(Scalar a, Scalar b) { return {static_cast<E>(a.v & b.v)}; }
@@ -42,9 +48,13 @@ struct Scalar {
             return {~a.v};
         }
     }
-    friend Scalar operator<<(Scalar a, Scalar n) { return {static_cast<E>(static_cast<Bits>(a.v) << n.v)}; }
+    friend Scalar operator<<(Scalar a, Scalar n) {
+        return {static_cast<E>(static_cast<Bits>(a.v) << n.v)};
+    }
     friend Scalar operator>>(Scalar a, Scalar n) { return {static_cast<E>(a.v >> n.v)}; }
-    friend Scalar shr_logical(Scalar a, Scalar n) { return {static_cast<E>(static_cast<Bits>(a.v) >> n.v)}; }
+    friend Scalar shr_logical(Scalar a, Scalar n) {
+        return {static_cast<E>(static_cast<Bits>(a.v) >> n.v)};
+    }
     friend Scalar<bool> operator<(Scalar a, Scalar b) { return {a.v < b.v}; }
     friend Scalar<bool> operator<=(Scalar a, Scalar b) { return {a.v <= b.v}; }
     friend Scalar<bool> operator>(Scalar a, Scalar b) { return {a.v > b.v}; }

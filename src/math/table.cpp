@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include "core/internal_error.h"
@@ -89,12 +90,9 @@ constexpr Entry<float> entries_f32[] = {
 
 // Functions without a row have no binary64 program yet.
 constexpr std::pair<Function, Entry<double>> entries_f64[] = {
-    {Function::EXP, entry<ExpF64, double>()},
-    {Function::EXP2, entry<Exp2F64, double>()},
-    {Function::LOG, entry<LogF64, double>()},
-    {Function::TANH, entry<TanhF64, double>()},
-    {Function::RSQRT, entry<RsqrtF64, double>()},
-    {Function::SIGMOID, entry<SigmoidF64, double>()},
+    {Function::EXP, entry<ExpF64, double>()},     {Function::EXP2, entry<Exp2F64, double>()},
+    {Function::LOG, entry<LogF64, double>()},     {Function::TANH, entry<TanhF64, double>()},
+    {Function::RSQRT, entry<RsqrtF64, double>()}, {Function::SIGMOID, entry<SigmoidF64, double>()},
     {Function::SILU, entry<SiluF64, double>()},
 };
 static_assert(std::size(entries_f32) == function_count);
@@ -123,7 +121,9 @@ const Program &cached(Function function, bool wide, bool fast) {
     static Slot slots[function_count][2][2];
     Slot &slot = slots[static_cast<size_t>(function)][wide][fast];
     std::call_once(slot.once, [&] {
-        auto make = [&](const auto &e) { return fast && e.record_fast ? e.record_fast() : e.record(); };
+        auto make = [&](const auto &e) {
+            return fast && e.record_fast ? e.record_fast() : e.record();
+        };
         slot.program = wide ? make(entry_of<double>(function)) : make(entry_of<float>(function));
     });
     return slot.program;
@@ -131,7 +131,9 @@ const Program &cached(Function function, bool wide, bool fast) {
 
 }// namespace
 
-const FunctionInfo &info(Function function) noexcept { return function_infos[static_cast<size_t>(function)]; }
+const FunctionInfo &info(Function function) noexcept {
+    return function_infos[static_cast<size_t>(function)];
+}
 
 bool parse_function(std::string_view name, Function &out) noexcept {
     for (size_t i = 0; i < function_count; i++) {
@@ -144,9 +146,9 @@ bool parse_function(std::string_view name, Function &out) noexcept {
 }
 
 bool supports(Function function, ScalarType type) noexcept {
-    return type == ScalarType::FLOAT32 ? entry_of<float>(function).record != nullptr :
-           type == ScalarType::FLOAT64 ? entry_of<double>(function).record != nullptr :
-                                         false;
+    return type == ScalarType::FLOAT32   ? entry_of<float>(function).record != nullptr
+           : type == ScalarType::FLOAT64 ? entry_of<double>(function).record != nullptr
+                                         : false;
 }
 
 const Program &program(Function function, ScalarType type) {
@@ -160,7 +162,8 @@ const Program &fast_program(Function function, ScalarType type) {
 }
 
 double fast_limit(Function function, ScalarType type) noexcept {
-    return type == ScalarType::FLOAT64 ? entry_of<double>(function).fast_limit : entry_of<float>(function).fast_limit;
+    return type == ScalarType::FLOAT64 ? entry_of<double>(function).fast_limit
+                                       : entry_of<float>(function).fast_limit;
 }
 
 float evaluate(Function function, const float *arguments) {

@@ -115,7 +115,16 @@ const ir::Value *BlockPlanner::temporary_like(const ir::Value *value) {
                                module.tile(type.scalar, type.dims));
 }
 
+/// A balanced tree over floats works on a copy of its leaves and shares no traversal.
+static bool is_balanced(const Root &root) {
+    return root.kind == Root::Kind::REDUCE && !regroups(*root.op) &&
+           root.op->get<ir::ReducePayload>().policy == ReductionPolicy::BALANCED_TREE;
+}
+
 bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
+    if (is_balanced(root) || is_balanced(group.roots.front())) {
+        return false;
+    }
     if (!same_set(group.loops, root_space(root)) || root.kind == Root::Kind::INSERT) {
         return false;
     }

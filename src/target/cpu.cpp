@@ -8,12 +8,8 @@ namespace luisa::tile::target {
 namespace {
 
 bool has(const std::string &features, const std::string &feature) {
-    auto at = features.find("+" + feature);
-    if (at == std::string::npos) {
-        return false;
-    }
-    auto end = at + 1 + feature.size();
-    return end == features.size() || features[end] == ',';
+    // Between commas, so that avx512f is not found in avx512fp16.
+    return ("," + features + ",").find(",+" + feature + ",") != std::string::npos;
 }
 
 int64_t cache_bytes(int name, int64_t otherwise) {

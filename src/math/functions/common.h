@@ -5,8 +5,9 @@
 
 namespace luisa::tile::math {
 
-// The functions are templates over a family of lane types L (F32, F64, I32, I64, B): RecorderLanes yields the program,
-// ScalarLanes the value, the sweep's vector lanes eight values. Coefficients are minimax fits of our own.
+// The functions are templates over a family of lane types L (F32, F64, I32, I64, B): RecorderLanes
+// yields the program, ScalarLanes the value, the sweep's vector lanes eight values. Coefficients
+// are minimax fits of our own.
 
 /// Polynomial with the coefficients from the highest degree down.
 template<class T, class... C>
@@ -17,9 +18,13 @@ T horner(T x, T first, C... rest) {
 
 /// max(x, low) and min(x, high) that pass a NaN in x.
 template<class T>
-T at_least(T x, T low) { return select(x < low, low, x); }
+T at_least(T x, T low) {
+    return select(x < low, low, x);
+}
 template<class T>
-T at_most(T x, T high) { return select(x > high, high, x); }
+T at_most(T x, T high) {
+    return select(x > high, high, x);
+}
 
 template<class L>
 typename L::F32 copy_sign(typename L::F32 magnitude, typename L::F32 sign) {

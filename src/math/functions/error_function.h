@@ -4,7 +4,8 @@
 
 namespace luisa::tile::math {
 
-/// exp(t^2) erfc(t) for 0 <= t <= 10.3, to about 37 bits. With z = (t - 2) / (t + 2) the function times 1 + 2t is smooth.
+/// exp(t^2) erfc(t) for 0 <= t <= 10.3, to about 37 bits. With z = (t - 2) / (t + 2) the function
+/// times 1 + 2t is smooth.
 template<class F>
 F scaled_erfc(F t) {
     F a = t + F(2.0), b = fma(t, F(2.0), F(1.0));
@@ -21,11 +22,12 @@ F scaled_erfc(F t) {
 /// erf(t) for 0 <= t <= 1, to about 39 bits; odd.
 template<class F>
 F erf_small(F t) {
-    F p = horner(t * t, F(1.04700943733112923914117375207011307e-6), -1.38632288450634885284022332352371620e-5,
-                 1.19493330949359296395094476306297792690e-4, -8.5420487767153636862044185917852701e-4,
-                 5.2237569177515834686897910899006092e-3, -2.68661267442285058015816190390978591e-2,
-                 0.112837912308081739221066186473763, -0.376126388860858917873031259659911,
-                 1.128379167094410939764514978378428);
+    F p = horner(t * t, F(1.04700943733112923914117375207011307e-6),
+                 -1.38632288450634885284022332352371620e-5,
+                 1.19493330949359296395094476306297792690e-4,
+                 -8.5420487767153636862044185917852701e-4, 5.2237569177515834686897910899006092e-3,
+                 -2.68661267442285058015816190390978591e-2, 0.112837912308081739221066186473763,
+                 -0.376126388860858917873031259659911, 1.128379167094410939764514978378428);
     return p * t;
 }
 
@@ -51,8 +53,9 @@ struct ErfcF32 {
     }
 };
 
-/// x Phi(x) = max(x, 0) - |x| Phi(-|x|), where the last factor keeps its relative accuracy in the tail:
-/// Phi(-a) = exp(-a^2 / 2) P(z) / (1 + 1.5 a), z = (a - 2) / (a + 2). Products and quotient carry their errors.
+/// x Phi(x) = max(x, 0) - |x| Phi(-|x|), where the last factor keeps its relative accuracy in the
+/// tail: Phi(-a) = exp(-a^2 / 2) P(z) / (1 + 1.5 a), z = (a - 2) / (a + 2). Products and quotient
+/// carry their errors.
 struct GeluF32 {
     template<class L>
     static typename L::F32 apply(typename L::F32 x) {
@@ -68,8 +71,8 @@ struct GeluF32 {
         // As 2a / (a + 2) - 1: near z = -1 the quotient's error is small.
         F z = fma(a + a, d * inverse, F(-1.0f));
         F p = horner(z, F(-9.14025368e-05f), -0.000125419741f, 0.000470599247f, 0.00126536901f,
-                        -0.00010313106f, -0.00532020908f, -0.00698259333f, 0.0178895853f, 0.0511195511f,
-                        -0.136904821f, 0.00479948148f);
+                     -0.00010313106f, -0.00532020908f, -0.00698259333f, 0.0178895853f,
+                     0.0511195511f, -0.136904821f, 0.00479948148f);
         F high = fma(z, p, F(0.672407985f));
         F low = fma(z, p, F(0.672407985f) - high) + F(1.96111946e-08f);
         F t = a * e.high;

@@ -5,8 +5,8 @@
 
 namespace luisa::tile::math {
 
-/// tanh(a) = (exp(2a) - 1) / (exp(2a) + 1) from exp(2r) - 1 = 2r + bend and 2a = n ln 2 + 2r; numerator and denominator
-/// carry their rounding errors.
+/// tanh(a) = (exp(2a) - 1) / (exp(2a) + 1) from exp(2r) - 1 = 2r + bend and 2a = n ln 2 + 2r;
+/// numerator and denominator carry their rounding errors.
 template<class F>
 F tanh_of(F r, F bend, F n) {
     F twice = r + r;
@@ -36,7 +36,8 @@ struct TanhF32 {
         F r = fma(n, F(-ln2_high_f32 / 2), a);
         r = fma(n, F(-ln2_low_f32 / 2), r);
         F p = horner(r, F(2.52714715898036956787109375e-2f), 8.9175663888454437255859375e-2f,
-                     0.2666741311550140380859375f, 0.666663646697998046875f, 1.3333332538604736328125f, 2.0f);
+                     0.2666741311550140380859375f, 0.666663646697998046875f,
+                     1.3333332538604736328125f, 2.0f);
         return copy_sign<L>(tanh_of(r, p * (r * r), n), x);
     }
 };
@@ -47,12 +48,14 @@ struct TanhF64 {
         using F = typename L::F64;
         F a = at_most(abs(x), F(20.0));
         F n = rint(a * F(0x1.71547652b82fep+1));
-        F r = fma(n, F(-0x1.62e42fefap-2), a);
-        r = fma(n, F(-0x1.cf79abc9e3b3ap-41), r);
+        F exact = fma(n, F(-0x1.62e42fefap-2), a);
+        F r = fma(n, F(-0x1.cf79abc9e3b3ap-41), exact);
+        F r_low = fma(n, F(-0x1.cf79abc9e3b3ap-41), exact - r);
         F p = horner(r, F(1.3830296220486991e-06), 8.568622595713057e-06, 5.1300486217993575e-05,
-                     0.00028218633459019303, 0.001410934965410118, 0.006349206359191434, 0.025396825393154014,
-                     0.08888888888881569, 0.2666666666666945, 0.6666666666666669, 1.3333333333333333, 2.0);
-        return copy_sign<L>(tanh_of(r, p * (r * r), n), x);
+                     0.00028218633459019303, 0.001410934965410118, 0.006349206359191434,
+                     0.025396825393154014, 0.08888888888881569, 0.2666666666666945,
+                     0.6666666666666669, 1.3333333333333333, 2.0);
+        return copy_sign<L>(tanh_of(r, fma(p, r * r, r_low + r_low), n), x);
     }
 };
 
@@ -88,7 +91,7 @@ Decay<typename L::F32> decay(typename L::F32 x, float limit) {
 template<class L>
 Decay<typename L::F64> decay(typename L::F64 x, double limit) {
     auto [r, n] = reduce_exp<L>(-at_most(abs(x), typename L::F64(limit)));
-    return decay_of(expm1_long(r), n);
+    return decay_of(r + exp_bend_long(r), n);
 }
 
 /// exp(v) for v in binary64, -1000 <= v <= 0: the reduction keeps all bits of v, the rest is f32.
@@ -98,13 +101,14 @@ Decay<typename L::F32> decay_wide(typename L::F64 v) {
     return decay_of(expm1_f32(narrow(r)), narrow(n));
 }
 
-/// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1, so no digit is lost in the lower tail; the power of two of e
-/// is applied last, hence subnormal results round only once more.
+/// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1, so no digit is lost in the lower tail; the
+/// power of two of e is applied last, hence subnormal results round only once more.
 template<class F>
 F sigmoid_of(F x, Decay<F> e) {
     auto negative = x < F(0.0f);
     F numerator = select(negative, e.high, F(1.0f));
-    F y = divide_by_one_plus(numerator, select(negative, e.low, F(0.0f)), scale(e.high, e.exponent));
+    F y =
+        divide_by_one_plus(numerator, select(negative, e.low, F(0.0f)), scale(e.high, e.exponent));
     return scale(y, select(negative, e.exponent, F(0.0f)));
 }
 

@@ -31,7 +31,8 @@ struct RsqrtF64 {
     }
 };
 
-/// |x|^y without the special cases: exp2(y log2 |x|) in binary64 lanes. NaN where the product is 0 * inf.
+/// |x|^y without the special cases: exp2(y log2 |x|) in binary64 lanes. NaN where the product is 0
+/// * inf.
 template<class L>
 typename L::F64 pow_magnitude(typename L::F32 x, typename L::F32 y) {
     using F = typename L::F64;
@@ -66,7 +67,8 @@ struct PowF32 {
     }
 };
 
-/// |x| = 8^n m with 1/2 <= m < 4: a polynomial for the root of m, one Halley step, in binary64 lanes.
+/// |x| = 8^n m with 1/2 <= m < 4: a polynomial for the root of m, one Halley step, in binary64
+/// lanes.
 struct CbrtF32 {
     template<class L>
     static typename L::F32 apply(typename L::F32 x) {
@@ -76,10 +78,11 @@ struct CbrtF32 {
         I exponent = (bits >> I(52)) - I(1023);
         I n = to_int(rint(to_float(exponent) * F(1.0 / 3.0)));
         F m = as_float(bits - ((n * I(3)) << I(52)));
-        F r = horner(m, F(-9.63448381129148220279702186735448777e-4), 1.46508000588319291929151333420122683e-2,
-                     -9.1434775813135568678369224926427705e-2, 0.30602967934141267480896431152359582,
-                     -0.61771910130399254601485381499514915, 0.94868015350600043422701901363325305,
-                     0.44102630573254064660915219064918346703);
+        F r = horner(
+            m, F(-9.63448381129148220279702186735448777e-4),
+            1.46508000588319291929151333420122683e-2, -9.1434775813135568678369224926427705e-2,
+            0.30602967934141267480896431152359582, -0.61771910130399254601485381499514915,
+            0.94868015350600043422701901363325305, 0.44102630573254064660915219064918346703);
         F cube = r * r * r;
         r = r * ((cube + (m + m)) / (cube + cube + m));
         auto y = copy_sign<L>(narrow(as_float(as_int(r) + (n << I(52)))), x);

@@ -9,7 +9,8 @@ namespace luisa::tile::math {
 /// Above this the argument is reduced by a table look-up.
 inline constexpr float trig_limit_f32 = 131072.0f;
 
-/// For e = 17 .. 127: 2^(e - 23) * 2/pi modulo 4, as three signed integers in units of 2^-27, 2^-56 and 2^-85.
+/// For e = 17 .. 127: 2^(e - 23) * 2/pi modulo 4, as three signed integers in units of 2^-27, 2^-56
+/// and 2^-85.
 struct QuarterTurns {
     std::vector<uint32_t> high, middle, low;
 };
@@ -60,7 +61,8 @@ Angle<typename L::F64> reduce_angle(typename L::F32 x) {
         auto is_small = abs(x) <= typename L::F32(trig_limit_f32);
         auto bad = ~(abs(x) < typename L::F32(infinity<float>));
         F rest = select(is_small, small.rest, large.rest);
-        return {select(is_small, small.whole, large.whole), select(bad, F(not_a_number<double>), rest)};
+        return {select(is_small, small.whole, large.whole),
+                select(bad, F(not_a_number<double>), rest)};
     } else {
         return small;
     }
@@ -70,8 +72,10 @@ Angle<typename L::F64> reduce_angle(typename L::F32 x) {
 template<class F>
 F sine_quarter(F f) {
     F z = f * f;
-    return f * horner(z, F(1.5818609281555441581877674561695812371908687e-4), -4.6812566612716771316526909174626781e-3,
-                      7.96925813053905250438357468471601046e-2, -0.64596409607966820409785668744007125496864,
+    return f * horner(z, F(1.5818609281555441581877674561695812371908687e-4),
+                      -4.6812566612716771316526909174626781e-3,
+                      7.96925813053905250438357468471601046e-2,
+                      -0.64596409607966820409785668744007125496864,
                       1.570796326787604613173243706114590168);
 }
 
@@ -79,8 +83,10 @@ F sine_quarter(F f) {
 template<class F>
 F cosine_quarter(F f) {
     F z = f * f;
-    return horner(z, F(9.0396112683448562872233906958285842847545e-4), -2.0860263027556998766121054700306558515876e-2,
-                  0.25366924086035652630144454633409623056650, -1.2337005432445569130806006796774454415, 1.0);
+    return horner(z, F(9.0396112683448562872233906958285842847545e-4),
+                  -2.0860263027556998766121054700306558515876e-2,
+                  0.25366924086035652630144454633409623056650,
+                  -1.2337005432445569130806006796774454415, 1.0);
 }
 
 /// The sine of the angle `turn` quarter turns further on.

@@ -52,7 +52,8 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
     auto bytes = static_cast<int64_t>(size_of(type.scalar));
     Access access;
     access.always_valid = true;
-    ir::Value *offset = _b.index(0), *lane_offsets = nullptr;
+    Values terms;
+    ir::Value *lane_offsets = nullptr;
     int64_t lane_slope = 0;
     for (size_t axis = 0; axis < type.rank(); ++axis) {
         auto *origin = scalar_value(origins[axis]);
@@ -78,7 +79,7 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
                 lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, scaled}) : scaled;
             }
         }
-        offset = _b.add(offset, _b.mul(base, stride));
+        terms.push_back(_b.mul(base, stride));
         if (bounds == Bounds::ASSUME) {
             continue;
         }
@@ -120,7 +121,7 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
     }
     access.mask = _b.both(access.mask, point.guard);
     auto *base = view_word(view, 0, ScalarType::INT64, true);
-    access.address = _b.address(base, offset, bytes);
+    access.address = _b.address_sum(base, std::move(terms), bytes);
     access.uniform = !lane_offsets && lane_slope == 0;
     if (lane_slope != 0 && (lane_slope != 1 || lane_offsets)) {
         auto *lanes = coordinate_value({_b.index(0), lane_slope, nullptr}, point.lanes);
@@ -241,7 +242,8 @@ Lowering::Access Lowering::storage_access(const ir::Value *home, const Point &po
     auto bytes = static_cast<int64_t>(size_of(home->scalar()));
     Access access;
     access.always_valid = true;
-    ir::Value *offset = _b.index(0), *lane_offsets = nullptr;
+    Values terms;
+    ir::Value *lane_offsets = nullptr;
     int64_t stride = 1, lane_slope = 0;
     for (size_t i = order.size(); i-- > 0;) {
         auto c = local_coordinate(order[i], point);
@@ -250,12 +252,13 @@ Lowering::Access Lowering::storage_access(const ir::Value *home, const Point &po
                                                                       c.per_lane->type()->lanes)});
             lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, scaled}) : scaled;
         } else {
-            offset = _b.add(_b.mul(c.base, _b.index(stride)), offset);
+            terms.push_back(_b.mul(c.base, _b.index(stride)));
             lane_slope += c.slope * stride;
         }
         stride *= std::max<int64_t>(order[i].extent, 1);
     }
-    access.address = _b.address(_b.address(_scratch, nullptr, 1, _offsets.at(home)), offset, bytes);
+    auto *start = _b.address(_scratch, nullptr, 1, _offsets.at(home));
+    access.address = _b.address_sum(start, std::move(terms), bytes);
     access.uniform = !lane_offsets && lane_slope == 0;
     if (lane_slope != 0 && (lane_slope != 1 || lane_offsets)) {
         auto *lanes = coordinate_value({_b.index(0), lane_slope, nullptr}, point.lanes);

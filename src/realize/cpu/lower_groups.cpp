@@ -20,8 +20,6 @@ bool is_arg(const Root &root) {
     return reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;
 }
 
-bool is_masked(const Root &root) { return root.op->get<ir::ReducePayload>().has_mask; }
-
 /// A masked fold over floats must tell "nothing contributed" from a value: it carries a flag.
 bool carries_flag(const Root &root) {
     const auto &payload = root.op->get<ir::ReducePayload>();
@@ -200,6 +198,7 @@ void Lowering::emit_roots(const LoopGroup &group, Point &point) {
 }
 
 void Lowering::lower_group(const LoopGroup &group) {
+    _b.forget_reads();
     _written.clear();
     _stores_in_step = false;
     for (const auto &root : group.roots) {

@@ -51,6 +51,10 @@ public:
     [[nodiscard]] int64_t scratch_bytes() const noexcept { return _scratch_peak; }
 
 private:
+    void begin_function(const std::string &name);
+    Values domain_extents(const ir::Operation &nest);
+    void bind_task(const ir::Operation &nest, const Values &extents, ir::Value *task);
+
     // Evaluation of inline expressions.
     ir::Value *evaluate(const ir::Value *value, Point &point);
     ir::Value *evaluate_operation(const ir::Operation &op, Point &point);
@@ -128,15 +132,21 @@ private:
     void lower_if(const ir::Operation &op);
     void lower_while(const ir::Operation &op);
     Values lower_body(const ir::Region &region);
+    /// A range as an ascending loop of its step numbers times |step|.
     struct Range {
-        ir::Value *begin, *end, *step;
-        bool descending;
+        ir::Value *begin, *end, *step;///< of the loop that is emitted
+        ir::Value *first;             ///< index of the first step when the range descends, else null
+
+        [[nodiscard]] ir::Value *index(MachineBuilder &b, ir::Value *iv) const {
+            return first ? b.sub(first, iv) : iv;
+        }
     };
     Range range_of(const ir::Operation &nest);
 
     const plan::Plan *_plan;
     MachineBuilder _b;
-    ir::Value *_args = nullptr, *_scratch = nullptr, *_shared = nullptr;
+    ir::Value *_args = nullptr, *_begin = nullptr, *_end = nullptr, *_scratch = nullptr,
+              *_shared = nullptr;
     std::unordered_map<const ir::Value *, size_t> _argument_words;
     std::unordered_map<const ir::Value *, ir::Value *> _scalars;
     std::unordered_map<const ir::Value *, int64_t> _offsets;

@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "realize/cpu/machine_builder.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace luisa::tile::cpu {
 
 using ir::Opcode;
 
 namespace {
+
+/// Splits x + constant.
+std::pair<ir::Value *, int64_t> split_constant(ir::Value *value) {
+    auto *op = value->definition();
+    int64_t constant = 0;
+    if (op && op->opcode() == Opcode::ADD && value->type()->is_scalar() &&
+        value->scalar() == ScalarType::INT64 &&
+        MachineBuilder::is_constant(op->operand(1), constant)) {
+        return {op->operand(0), constant};
+    }
+    return {value, 0};
+}
+
+int depth_of(const ir::Value *value) {
+    int depth = 0;
+    for (const auto *region = value->region(); region && region->parent();
+         region = region->parent()->region()) {
+        ++depth;
+    }
+    return depth;
+}
 
 size_t key_of(Opcode op, const Values &operands, const ir::Type *type) {
     size_t h = static_cast<size_t>(op) * 0x9e3779b97f4a7c15ull;
@@ -37,14 +61,15 @@ ir::Value *MachineBuilder::constant(ScalarType type, uint64_t bits) {
     return pure(Opcode::CONSTANT, {}, ir::ConstantPayload{bits}, module().scalar(type));
 }
 
-MachineBuilder::Place MachineBuilder::place_for(const Values &operands) const {
+MachineBuilder::Place MachineBuilder::place_for(const Values &operands,
+                                                const ir::Region *fence) const {
     if (operands.empty()) {
         return {_entry, _entry->first()};
     }
     auto *region = _builder.region();
     ir::Operation *before = nullptr;
     while (auto *parent = region->parent()) {
-        bool movable = parent->opcode() == Opcode::FOR;
+        bool movable = parent->opcode() == Opcode::FOR && region != fence;
         for (auto *value : operands) {
             movable &= value->region() != region;
         }
@@ -59,7 +84,7 @@ MachineBuilder::Place MachineBuilder::place_for(const Values &operands) const {
 
 ir::Value *MachineBuilder::numbered(Opcode op, const Values &operands, ir::Payload payload,
                                     const ir::Type *type, size_t epoch) {
-    auto place = place_for(operands);
+    auto place = place_for(operands, epoch == 0 ? nullptr : _read_fence);
     auto key = key_of(op, operands, type);
     // An equal operation in this or an enclosing region dominates the place.
     for (const auto *region = place.region; region;
@@ -128,6 +153,16 @@ ir::Value *MachineBuilder::add(ir::Value *a, ir::Value *b) {
     if (cb && y == 0) {
         return a;
     }
+    if (ca) {
+        return add(b, a);
+    }
+    // Constants gather at the end: equal sums are shared, and addresses absorb the rest.
+    auto [left, left_constant] = split_constant(a);
+    auto [right, right_constant] = cb ? std::pair{b, y} : split_constant(b);
+    if (left_constant != 0 || (!cb && right_constant != 0)) {
+        auto *sum = cb ? left : add(left, right);
+        return add(sum, index(left_constant + right_constant));
+    }
     return pure(Opcode::ADD, {a, b});
 }
 
@@ -157,6 +192,12 @@ ir::Value *MachineBuilder::mul(ir::Value *a, ir::Value *b) {
     }
     if (cb && y == 1) {
         return a;
+    }
+    if (ca) {
+        return mul(b, a);
+    }
+    if (auto [inner, constant] = split_constant(a); cb && constant != 0) {
+        return add(mul(inner, b), index(constant * y));
     }
     return pure(Opcode::MUL, {a, b});
 }
@@ -248,14 +289,34 @@ ir::Value *MachineBuilder::address(ir::Value *base, ir::Value *index, int64_t sc
     auto *type = module().pointer();
     // A constant part stays in the operation, so that equal bases are shared.
     if (index) {
-        if (auto *op = index->definition(); op && op->opcode() == Opcode::ADD) {
-            if (int64_t addend = 0; is_constant(op->operand(1), addend)) {
-                return address(base, op->operand(0), scale, offset + addend * scale);
-            }
+        if (auto [value, addend] = split_constant(index); addend != 0) {
+            return address(base, value, scale, offset + addend * scale);
         }
     }
     return index ? pure(Opcode::ADDRESS, {base, index}, ir::AddressPayload{scale, offset}, type)
                  : pure(Opcode::ADDRESS, {base}, ir::AddressPayload{1, offset}, type);
+}
+
+ir::Value *MachineBuilder::address_sum(ir::Value *base, Values terms, int64_t scale) {
+    int64_t constant = 0;
+    Values rest;
+    for (auto *term : terms) {
+        int64_t known = 0;
+        if (is_constant(term, known)) {
+            constant += known;
+            continue;
+        }
+        auto [value, addend] = split_constant(term);
+        constant += addend;
+        rest.push_back(value);
+    }
+    std::stable_sort(rest.begin(), rest.end(), [](const ir::Value *a, const ir::Value *b) {
+        return depth_of(a) < depth_of(b);
+    });
+    for (auto *term : rest) {
+        base = address(base, term, scale);
+    }
+    return address(base, nullptr, 1, constant * scale);
 }
 
 Values MachineBuilder::loop(ir::Value *begin, ir::Value *end, int64_t step, const Values &states,

@@ -22,8 +22,12 @@ public:
     void set_location(SourceLoc loc) noexcept { _builder.loc = loc; }
     [[nodiscard]] SourceLoc location() const noexcept { return _builder.loc; }
 
-    /// Reads that were numbered before this call are not reused after it: memory has changed.
-    void forget_reads() noexcept { ++_epoch; }
+    /// Memory may have changed: reads made before are not reused, and reads made from here on stay in
+    /// this region or inside it.
+    void forget_reads() noexcept {
+        ++_epoch;
+        _read_fence = region();
+    }
 
     ir::Value *constant(ScalarType type, uint64_t bits);
     ir::Value *index(int64_t value) {
@@ -57,6 +61,9 @@ public:
     /// `value` as a vector of `lanes`; a vector is returned as it is.
     ir::Value *splat(ir::Value *value, int lanes);
     ir::Value *address(ir::Value *base, ir::Value *index, int64_t scale, int64_t offset = 0);
+    /// base + scale · (sum of the terms): terms of outer loops are added first, so that inner loops
+    /// share one running index, and constants become the offset of the access.
+    ir::Value *address_sum(ir::Value *base, Values terms, int64_t scale);
 
     using LoopBody = std::function<Values(ir::Value *index, const Values &states)>;
     /// `for index in begin … end step`, carrying states. Nothing is emitted for a loop that is
@@ -81,11 +88,12 @@ private:
         ir::Region *region;
         ir::Operation *before;
     };
-    [[nodiscard]] Place place_for(const Values &operands) const;
+    [[nodiscard]] Place place_for(const Values &operands, const ir::Region *fence) const;
 
     ir::Builder _builder;
     ir::Region *_entry = nullptr;
     size_t _epoch = 1;
+    const ir::Region *_read_fence = nullptr;
     std::unordered_map<const ir::Region *,
                        std::unordered_multimap<size_t, ir::Operation *>> _numbers;
     std::unordered_map<const ir::Operation *, size_t> _read_epochs;

@@ -30,7 +30,8 @@ struct Range {
 /// Where the function varies; the log-uniform sample covers the rest.
 constexpr Range ranges[] = {
     {Function::EXP, -745.2, 709.8}, {Function::EXP2, -1075, 1024}, {Function::LOG, 0.4, 2.5},
-    {Function::TANH, -20, 20}, {Function::RSQRT, 0, 4}, {Function::SIGMOID, -746, 40}, {Function::SILU, -755, 40},
+    {Function::TANH, -20, 20},      {Function::RSQRT, 0, 4},       {Function::SIGMOID, -746, 40},
+    {Function::SILU, -755, 40},
 };
 
 TEST(MathF64, SamplesAreWithinTheBound) {
@@ -43,18 +44,21 @@ TEST(MathF64, SamplesAreWithinTheBound) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             uint64_t u = state ^ (state >> 29);
             double t = static_cast<double>(u >> 11) * 0x1p-53;
-            double x = i % 4 == 0 ? std::bit_cast<double>(u) :
-                       i % 4 == 1 ? (t * 2 - 1) * std::fmin(1, row.high) :
-                                    row.low + t * (row.high - row.low);
+            double x = i % 4 == 0   ? std::bit_cast<double>(u)
+                       : i % 4 == 1 ? (t * 2 - 1) * std::fmin(1, row.high)
+                                    : row.low + t * (row.high - row.low);
             double got = call(row.function, x), again = run_f64(row.function, x);
-            ASSERT_TRUE(std::bit_cast<uint64_t>(got) == std::bit_cast<uint64_t>(again) || got != got) << x;
+            ASSERT_TRUE(std::bit_cast<uint64_t>(got) == std::bit_cast<uint64_t>(again) ||
+                        got != got)
+                << x;
             double error = ulp_error_f64(row.function, x, got);
             if (error > worst) {
                 worst = error;
                 worst_x = x;
             }
         }
-        EXPECT_LE(worst, info(row.function).bound_ulp_f64) << info(row.function).name << " at " << worst_x;
+        EXPECT_LE(worst, info(row.function).bound_ulp_f64)
+            << info(row.function).name << " at " << worst_x;
         if (count) {
             std::printf("%-8s %.4f at %a\n", info(row.function).name, worst, worst_x);
         }
@@ -79,14 +83,23 @@ TEST(MathF64, SpecialValues) {
         Function function;
         double x, expected;
     } rows[] = {
-        {EXP, inf, inf}, {EXP, -inf, 0}, {EXP, 0, 1}, {EXP, 710, inf}, {EXP, -746, 0}, {EXP2, -1074, 0x1p-1074},
-        {EXP2, 1024, inf}, {EXP2, -inf, 0}, {LOG, 1, 0}, {LOG, 0, -inf}, {LOG, -0.0, -inf}, {LOG, inf, inf},
-        {TANH, inf, 1}, {TANH, -inf, -1}, {TANH, -0.0, -0.0}, {TANH, 0x1p-1074, 0x1p-1074}, {RSQRT, 0, inf},
-        {RSQRT, -0.0, -inf}, {RSQRT, inf, 0}, {SIGMOID, inf, 1}, {SIGMOID, -inf, 0}, {SILU, inf, inf},
-        {SILU, -inf, -0.0}, {SILU, -0.0, -0.0}, {SILU, 1e300, 1e300},
+        {EXP, inf, inf},      {EXP, -inf, 0},
+        {EXP, 0, 1},          {EXP, 710, inf},
+        {EXP, -746, 0},       {EXP2, -1074, 0x1p-1074},
+        {EXP2, 1024, inf},    {EXP2, -inf, 0},
+        {LOG, 1, 0},          {LOG, 0, -inf},
+        {LOG, -0.0, -inf},    {LOG, inf, inf},
+        {TANH, inf, 1},       {TANH, -inf, -1},
+        {TANH, -0.0, -0.0},   {TANH, 0x1p-1074, 0x1p-1074},
+        {RSQRT, 0, inf},      {RSQRT, -0.0, -inf},
+        {RSQRT, inf, 0},      {SIGMOID, inf, 1},
+        {SIGMOID, -inf, 0},   {SILU, inf, inf},
+        {SILU, -inf, -0.0},   {SILU, -0.0, -0.0},
+        {SILU, 1e300, 1e300},
     };
     for (const auto &row : rows) {
-        EXPECT_EQ(std::bit_cast<uint64_t>(call(row.function, row.x)), std::bit_cast<uint64_t>(row.expected))
+        EXPECT_EQ(std::bit_cast<uint64_t>(call(row.function, row.x)),
+                  std::bit_cast<uint64_t>(row.expected))
             << info(row.function).name << " " << row.x;
     }
     EXPECT_TRUE(std::isnan(call(LOG, -1.0)));

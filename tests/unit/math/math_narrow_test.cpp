@@ -12,7 +12,8 @@ namespace luisa::tile::math {
 
 namespace {
 
-/// A narrow format: significand bits with the hidden one, the exponents of its smallest and largest normal numbers.
+/// A narrow format: significand bits with the hidden one, the exponents of its smallest and largest
+/// normal numbers.
 struct Format {
     const char *name;
     int precision, min_exponent, max_exponent;
@@ -33,7 +34,9 @@ double decode(const Format &f, uint32_t bits) {
     return sign * std::ldexp(whole + fraction, exponent - f.precision + 1);
 }
 
-int unit_exponent(const Format &f, double x) { return std::max(std::ilogb(x), f.min_exponent) - f.precision + 1; }
+int unit_exponent(const Format &f, double x) {
+    return std::max(std::ilogb(x), f.min_exponent) - f.precision + 1;
+}
 
 /// x rounded to nearest even in the format; overflow gives infinity.
 double round_to(const Format &f, double x) {
@@ -49,7 +52,8 @@ double error_in_units(const Format &f, double got, double exact) {
     double top = std::ldexp(2.0, f.max_exponent);
     if (std::fabs(exact) >= top || std::isinf(got)) {
         // An infinity stands for the number after the largest.
-        double g = std::isinf(got) ? std::copysign(top, got) : got, e = std::fabs(exact) >= top ? std::copysign(top, exact) : exact;
+        double g = std::isinf(got) ? std::copysign(top, got) : got,
+               e = std::fabs(exact) >= top ? std::copysign(top, exact) : exact;
         return std::ldexp(std::fabs(g - e), f.precision - 1 - f.max_exponent);
     }
     return std::ldexp(std::fabs(got - exact), -unit_exponent(f, exact));
@@ -67,7 +71,8 @@ TEST_P(MathNarrow, AllInputsAreWithinHalfAUnit) {
             float x[2] = {static_cast<float>(wide[0]), 0.75f};
             double got = round_to(format, evaluate(f, x)), exact = reference(f, wide);
             if (std::isnan(exact) || std::isinf(exact) || exact == 0) {
-                ASSERT_TRUE(got == exact || (std::isnan(got) && std::isnan(exact))) << std::hex << bits;
+                ASSERT_TRUE(got == exact || (std::isnan(got) && std::isnan(exact)))
+                    << std::hex << bits;
                 continue;
             }
             double error = error_in_units(format, got, exact);
@@ -76,12 +81,15 @@ TEST_P(MathNarrow, AllInputsAreWithinHalfAUnit) {
                 worst_bits = bits;
             }
         }
-        EXPECT_LE(worst, 0.501) << info(f).name << " " << format.name << " " << std::hex << worst_bits;
+        EXPECT_LE(worst, 0.501) << info(f).name << " " << format.name << " " << std::hex
+                                << worst_bits;
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Math, MathNarrow, testing::Range(0, static_cast<int>(function_count)),
-                         [](const auto &p) { return std::string(to_string(static_cast<Function>(p.param))); });
+                         [](const auto &p) {
+                             return std::string(to_string(static_cast<Function>(p.param)));
+                         });
 
 }// namespace
 

@@ -15,7 +15,9 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double sigmoid(double x) {
+    return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
 
 double softplus(double x) { return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
@@ -33,18 +35,29 @@ double product(double x, F f) {
 using Scalar1 = double (*)(double);
 
 constexpr Scalar1 scalar_references[function_count] = {
-    [](double x) { return std::exp(x); }, [](double x) { return std::exp2(x); },
-    [](double x) { return std::expm1(x); }, [](double x) { return std::log(x); },
-    [](double x) { return std::log2(x); }, [](double x) { return std::log10(x); },
-    [](double x) { return std::log1p(x); }, [](double x) { return std::sin(x); },
-    [](double x) { return std::cos(x); }, [](double x) { return std::tan(x); },
-    [](double x) { return std::tanh(x); }, [](double x) { return std::erf(x); },
-    [](double x) { return std::erfc(x); }, [](double x) { return 1 / std::sqrt(x); }, nullptr,
+    [](double x) { return std::exp(x); },
+    [](double x) { return std::exp2(x); },
+    [](double x) { return std::expm1(x); },
+    [](double x) { return std::log(x); },
+    [](double x) { return std::log2(x); },
+    [](double x) { return std::log10(x); },
+    [](double x) { return std::log1p(x); },
+    [](double x) { return std::sin(x); },
+    [](double x) { return std::cos(x); },
+    [](double x) { return std::tan(x); },
+    [](double x) { return std::tanh(x); },
+    [](double x) { return std::erf(x); },
+    [](double x) { return std::erfc(x); },
+    [](double x) { return 1 / std::sqrt(x); },
+    nullptr,
     [](double x) { return std::isnan(x) ? x : sigmoid(x); },
     [](double x) { return product(x, [](double a) { return a * sigmoid(a); }); },
-    [](double x) { return product(x, [](double a) { return 0.5 * a * std::erfc(-a * M_SQRT1_2); }); },
+    [](double x) {
+        return product(x, [](double a) { return 0.5 * a * std::erfc(-a * M_SQRT1_2); });
+    },
     [](double x) { return product(x, gelu_tanh); },
-    [](double x) { return std::isnan(x) ? x : softplus(x); }, [](double x) { return std::cbrt(x); },
+    [](double x) { return std::isnan(x) ? x : softplus(x); },
+    [](double x) { return std::cbrt(x); },
 };
 
 #ifdef __AVX512F__
@@ -83,9 +96,21 @@ V scaled_v(V x, V factor) {
 using Vector1 = V (*)(V);
 
 constexpr Vector1 vector_references[function_count] = {
-    _ZGVeN8v_exp, _ZGVeN8v_exp2, _ZGVeN8v_expm1, _ZGVeN8v_log, _ZGVeN8v_log2, _ZGVeN8v_log10, _ZGVeN8v_log1p,
-    _ZGVeN8v_sin, _ZGVeN8v_cos, _ZGVeN8v_tan, _ZGVeN8v_tanh, _ZGVeN8v_erf, _ZGVeN8v_erfc,
-    [](V x) { return splat(1) / _mm512_sqrt_pd(x); }, nullptr,
+    _ZGVeN8v_exp,
+    _ZGVeN8v_exp2,
+    _ZGVeN8v_expm1,
+    _ZGVeN8v_log,
+    _ZGVeN8v_log2,
+    _ZGVeN8v_log10,
+    _ZGVeN8v_log1p,
+    _ZGVeN8v_sin,
+    _ZGVeN8v_cos,
+    _ZGVeN8v_tan,
+    _ZGVeN8v_tanh,
+    _ZGVeN8v_erf,
+    _ZGVeN8v_erfc,
+    [](V x) { return splat(1) / _mm512_sqrt_pd(x); },
+    nullptr,
     sigmoid_v,
     [](V x) { return scaled_v(x, sigmoid_v(x)); },
     [](V x) { return scaled_v(x, splat(0.5) * _ZGVeN8v_erfc(x * splat(-M_SQRT1_2))); },
@@ -145,22 +170,23 @@ int mpfr_softplus(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) {
 }
 
 constexpr Mpfr1 mpfr_references[function_count] = {
-    mpfr_exp, mpfr_exp2, mpfr_expm1, mpfr_log, mpfr_log2, mpfr_log10, mpfr_log1p, mpfr_sin, mpfr_cos, mpfr_tan,
-    mpfr_tanh, mpfr_erf, mpfr_erfc, mpfr_rec_sqrt, nullptr, mpfr_sigmoid, mpfr_silu, mpfr_gelu, mpfr_gelu_tanh,
-    mpfr_softplus, mpfr_cbrt,
+    mpfr_exp, mpfr_exp2,    mpfr_expm1, mpfr_log,  mpfr_log2,      mpfr_log10,    mpfr_log1p,
+    mpfr_sin, mpfr_cos,     mpfr_tan,   mpfr_tanh, mpfr_erf,       mpfr_erfc,     mpfr_rec_sqrt,
+    nullptr,  mpfr_sigmoid, mpfr_silu,  mpfr_gelu, mpfr_gelu_tanh, mpfr_softplus, mpfr_cbrt,
 };
 
 }// namespace
 
 double reference(Function function, const double *a) {
-    return function == Function::POW ? std::pow(a[0], a[1]) : scalar_references[static_cast<size_t>(function)](a[0]);
+    return function == Function::POW ? std::pow(a[0], a[1])
+                                     : scalar_references[static_cast<size_t>(function)](a[0]);
 }
 
 void reference8(Function function, const double *x, const double *y, double *out) {
 #ifdef __AVX512F__
     V a = _mm512_loadu_pd(x);
-    V r = function == Function::POW ? _ZGVeN8vv_pow(a, _mm512_loadu_pd(y)) :
-                                      vector_references[static_cast<size_t>(function)](a);
+    V r = function == Function::POW ? _ZGVeN8vv_pow(a, _mm512_loadu_pd(y))
+                                    : vector_references[static_cast<size_t>(function)](a);
     _mm512_storeu_pd(out, r);
 #else
     for (int i = 0; i < 8; i++) {

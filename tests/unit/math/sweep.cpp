@@ -55,7 +55,8 @@ void account(SweepResult &r, uint32_t bits, float got, double exact) {
 
 namespace {
 
-/// The eight errors in ULP if all results and references are ordinary (finite, results normal); false otherwise.
+/// The eight errors in ULP if all results and references are ordinary (finite, results normal);
+/// false otherwise.
 bool ordinary_errors(const float *got, const double *exact, Vector<double>::V &error) {
     using V = Vector<double>::V;
     using M = Vector<int64_t>::V;
@@ -78,17 +79,21 @@ bool ordinary_errors(const float *got, const double *exact, Vector<double>::V &e
 
 }// namespace
 
-SweepResult sweep(Function function, uint64_t first, uint64_t step) {
+SweepResult sweep(Function function, uint64_t first, uint64_t step, float second) {
     SweepResult r;
-    alignas(64) float x[8], got[8];
-    alignas(64) double wide[8], exact[8];
+    alignas(64) float x[8], y[8], got[8];
+    alignas(64) double wide[8], wide_y[8], exact[8];
+    for (int i = 0; i < 8; i++) {
+        y[i] = second;
+        wide_y[i] = second;
+    }
     for (uint64_t k = first; k < (1ull << 32); k += 8 * step) {
         for (uint64_t i = 0; i < 8; i++) {
             x[i] = std::bit_cast<float>(static_cast<uint32_t>(k + i * step));
             wide[i] = x[i];
         }
-        evaluate8(function, x, x, got);
-        reference8(function, wide, wide, exact);
+        evaluate8(function, x, y, got);
+        reference8(function, wide, wide_y, exact);
         Vector<double>::V error;
         bool ordinary = ordinary_errors(got, exact, error);
         for (uint64_t i = 0; i < 8 && k + i * step < (1ull << 32); i++) {
@@ -127,15 +132,35 @@ TEST_P(MathSweep, DISABLED_AllInputs) {
     auto f = static_cast<Function>(GetParam());
     const char *step = std::getenv("MATH_SWEEP_STEP");
     SweepResult r = sweep(f, 0, step ? std::strtoull(step, nullptr, 10) : 1);
-    std::printf("%-9s | %.4f at %08x (mpfr %.4f) | subnormal %.4f at %08x (mpfr %.4f) | above 1: %llu | misrounded %llu "
+    std::printf("%-9s | %.4f at %08x (mpfr %.4f) | subnormal %.4f at %08x (mpfr %.4f) | above 1: "
+                "%llu | misrounded %llu "
                 "| class errors %llu first %08x\n",
-                info(f).name, r.max_ulp, r.worst, error_by_mpfr(f, r.worst), r.max_ulp_subnormal, r.worst_subnormal,
-                error_by_mpfr(f, r.worst_subnormal), static_cast<unsigned long long>(r.above_one),
-                static_cast<unsigned long long>(r.misrounded), static_cast<unsigned long long>(r.class_errors),
-                r.first_class_error);
+                info(f).name, r.max_ulp, r.worst, error_by_mpfr(f, r.worst), r.max_ulp_subnormal,
+                r.worst_subnormal, error_by_mpfr(f, r.worst_subnormal),
+                static_cast<unsigned long long>(r.above_one),
+                static_cast<unsigned long long>(r.misrounded),
+                static_cast<unsigned long long>(r.class_errors), r.first_class_error);
     std::fflush(stdout);
     EXPECT_EQ(r.class_errors, 0u);
     EXPECT_LE(std::fmax(r.max_ulp, r.max_ulp_subnormal), info(f).bound_ulp);
+}
+
+void print_pow(const char *what, const SweepResult &r) {
+    std::printf("pow %-7s | %.4f at %08x | subnormal %.4f at %08x | misrounded %llu | class errors "
+                "%llu first %08x\n",
+                what, r.max_ulp, r.worst, r.max_ulp_subnormal, r.worst_subnormal,
+                static_cast<unsigned long long>(r.misrounded),
+                static_cast<unsigned long long>(r.class_errors), r.first_class_error);
+    EXPECT_EQ(r.class_errors, 0u);
+    EXPECT_LE(std::fmax(r.max_ulp, r.max_ulp_subnormal), info(Function::POW).bound_ulp);
+}
+
+TEST(MathSweepPow, DISABLED_EveryXForSomeY) {
+    const char *step = std::getenv("MATH_SWEEP_STEP");
+    for (float y : {0.5f, -0.5f, 1.0f / 3.0f, 2.0f, 3.0f, -1.0f, 10.0f, 0.1f}) {
+        SweepResult r = sweep(Function::POW, 0, step ? std::strtoull(step, nullptr, 10) : 1, y);
+        print_pow(std::to_string(y).c_str(), r);
+    }
 }
 
 std::vector<int> one_argument() {
@@ -148,8 +173,9 @@ std::vector<int> one_argument() {
     return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(Math, MathSweep, testing::ValuesIn(one_argument()),
-                         [](const auto &p) { return std::string(to_string(static_cast<Function>(p.param))); });
+INSTANTIATE_TEST_SUITE_P(Math, MathSweep, testing::ValuesIn(one_argument()), [](const auto &p) {
+    return std::string(to_string(static_cast<Function>(p.param)));
+});
 
 }// namespace
 

@@ -10,7 +10,7 @@ namespace luisa::tile::math {
 namespace {
 
 template<class Text, int Arity = 1>
-void one(Vector<float> x, Vector<float> y, Vector<float> &out) {
+void one(const Vector<float> &x, const Vector<float> &y, Vector<float> &out) {
     if constexpr (Arity == 1) {
         out = Text::template apply<VectorLanes>(x);
     } else {
@@ -19,27 +19,11 @@ void one(Vector<float> x, Vector<float> y, Vector<float> &out) {
 }
 
 // In the order of `Function`.
-constexpr void (*instances[])(Vector<float>, Vector<float>, Vector<float> &) = {
-    one<ExpF32>,
-    one<Exp2F32>,
-    one<Expm1F32>,
-    one<LogF32>,
-    one<Log2F32>,
-    one<Log10F32>,
-    one<Log1pF32>,
-    one<SinF32<true>>,
-    one<CosF32<true>>,
-    one<TanF32<true>>,
-    one<TanhF32>,
-    one<ErfF32>,
-    one<ErfcF32>,
-    one<RsqrtF32>,
-    one<PowF32, 2>,
-    one<SigmoidF32>,
-    one<SiluF32>,
-    one<GeluF32>,
-    one<GeluTanhF32>,
-    one<SoftplusF32>,
+constexpr void (*instances[])(const Vector<float> &, const Vector<float> &, Vector<float> &) = {
+    one<ExpF32>,     one<Exp2F32>,  one<Expm1F32>,     one<LogF32>,       one<Log2F32>,
+    one<Log10F32>,   one<Log1pF32>, one<SinF32<true>>, one<CosF32<true>>, one<TanF32<true>>,
+    one<TanhF32>,    one<ErfF32>,   one<ErfcF32>,      one<RsqrtF32>,     one<PowF32, 2>,
+    one<SigmoidF32>, one<SiluF32>,  one<GeluF32>,      one<GeluTanhF32>,  one<SoftplusF32>,
     one<CbrtF32>,
 };
 

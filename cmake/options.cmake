@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# How everything is compiled and linked. Directory-scoped, so a project that adds this one as a
+# subdirectory keeps its own settings.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_STANDARD 20 CACHE STRING "C++ standard: 20 or 23")
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# cmake/exports.map decides what leaves the library; hidden symbols could not be exported by it.
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+# Each operation rounds on its own: nothing may contract a*b + c behind the source's back.
+add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers -ffp-contract=off
+                    -fno-semantic-interposition -ffunction-sections -fdata-sections)
+add_link_options(-Wl,--gc-sections)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 sees an overlap in `"text" + std::string` that is not there (its bug 105651).
+  add_compile_options(-Wno-restrict)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(CCACHE ccache)
+  if(CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  endif()
+endif()
+
+if(LUISA_TILE_LTO)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+else()
+  # lld cannot read GCC's intermediate objects, but links several times faster without them.
+  find_program(LLD ld.lld)
+  if(LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
+endif()
+
+if(LUISA_TILE_SANITIZE)
+  add_compile_options(-fsanitize=${LUISA_TILE_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${LUISA_TILE_SANITIZE})
+endif()

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/cpu.h"
+
+#include "ir/text.h"
+#include "plan/plan.h"
+#include "realize/cpu/realize.h"
+
+#include <chrono>
+
+namespace luisa::tile::compile {
+
+namespace {
+
+double now_ms() {
+    return std::chrono::duration<double, std::milli>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+plan::Plan plan_for(const ir::Module &candidate, const CpuOptions &options) {
+    auto facts = target::cpu_facts(options.target.features, options.threads);
+    plan::PlanOptions plan_options;
+    plan_options.may_alias = options.may_alias;
+    return plan::make_plan(candidate, facts, plan_options);
+}
+
+}// namespace
+
+std::shared_ptr<const CpuKernel> compile_cpu(const ir::Module &candidate,
+                                             const CpuOptions &options) {
+    auto kernel = std::make_shared<CpuKernel>();
+    auto start = now_ms();
+    auto plan = plan_for(candidate, options);
+    kernel->plan = plan::print(plan);
+    kernel->plan_ms = now_ms() - start;
+    start = now_ms();
+    auto program = cpu::realize(plan);
+    kernel->realize_ms = now_ms() - start;
+    kernel->code = emit::compile(*program.machine, options.target, &kernel->emit);
+    kernel->scratch_bytes = program.scratch_bytes;
+    kernel->shared_bytes = program.shared_bytes;
+    for (const auto &phase : program.phases) {
+        kernel->phases.push_back({kernel->code->function(phase.function),
+                                  phase.count_function.empty()
+                                      ? nullptr
+                                      : kernel->code->function(phase.count_function),
+                                  phase.task_count, phase.grain, phase.task_us});
+    }
+    return kernel;
+}
+
+CpuForms forms_cpu(const ir::Module &candidate, const CpuOptions &options, bool want_llvm,
+                   bool want_assembly) {
+    CpuForms forms;
+    auto plan = plan_for(candidate, options);
+    forms.plan = plan::print(plan);
+    auto program = cpu::realize(plan);
+    forms.machine = ir::print(*program.machine);
+    if (want_llvm) {
+        forms.llvm = emit::llvm_text(*program.machine, options.target);
+    }
+    if (want_assembly) {
+        forms.assembly = emit::assembly_text(*program.machine, options.target);
+    }
+    return forms;
+}
+
+}// namespace luisa::tile::compile

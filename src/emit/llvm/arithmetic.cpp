@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/llvm/emitter.h"
+
+#include <llvm/IR/IntrinsicsX86.h>
+
+namespace luisa::tile::emit {
+
+using ir::Opcode;
+using llvm::Intrinsic::ID;
+
+llvm::Value *Emitter::arithmetic(const ir::Operation &op) {
+    auto type = op.operand(0)->scalar();
+    auto *a = operand(op, 0);
+    auto *b = op.operand_count() > 1 ? operand(op, 1) : nullptr;
+    auto *c = op.operand_count() > 2 ? operand(op, 2) : nullptr;
+    bool real = is_float(type);
+    switch (op.opcode()) {
+        case Opcode::ADD: return real ? _b.CreateFAdd(a, b) : _b.CreateAdd(a, b);
+        case Opcode::SUB: return real ? _b.CreateFSub(a, b) : _b.CreateSub(a, b);
+        case Opcode::MUL: return real ? _b.CreateFMul(a, b) : _b.CreateMul(a, b);
+        case Opcode::DIV:
+            return real ? _b.CreateFDiv(a, b) : divide(op.opcode(), type, a, b, op.operand(1));
+        case Opcode::REM:
+        case Opcode::FLOOR_DIV:
+        case Opcode::FLOOR_MOD:
+        case Opcode::CEIL_DIV: return divide(op.opcode(), type, a, b, op.operand(1));
+        case Opcode::MINIMUM:
+        case Opcode::MAXIMUM:
+        case Opcode::FMIN:
+        case Opcode::FMAX: return extremum(op.opcode(), type, a, b);
+        case Opcode::AND: return _b.CreateAnd(a, b);
+        case Opcode::OR: return _b.CreateOr(a, b);
+        case Opcode::XOR: return _b.CreateXor(a, b);
+        case Opcode::NOT: return _b.CreateNot(a);
+        case Opcode::SHL:
+        case Opcode::SHR: return shift(op, type, a, b);
+        case Opcode::LT:
+        case Opcode::LE:
+        case Opcode::GT:
+        case Opcode::GE:
+        case Opcode::EQ:
+        case Opcode::NE: return compare(op.opcode(), type, a, b);
+        case Opcode::NEG: return real ? _b.CreateFNeg(a) : _b.CreateNeg(a);
+        case Opcode::ABS:
+            if (real) {
+                return intrinsic(llvm::Intrinsic::fabs, {a});
+            }
+            return is_signed(type)
+                       ? _b.CreateIntrinsic(llvm::Intrinsic::abs, {a->getType()},
+                                            {a, _b.getFalse()})
+                       : a;
+        case Opcode::FMA: return intrinsic(llvm::Intrinsic::fma, {a, b, c});
+        case Opcode::SQRT: return intrinsic(llvm::Intrinsic::sqrt, {a});
+        case Opcode::FLOOR: return intrinsic(llvm::Intrinsic::floor, {a});
+        case Opcode::CEIL: return intrinsic(llvm::Intrinsic::ceil, {a});
+        case Opcode::RINT: return intrinsic(llvm::Intrinsic::nearbyint, {a});
+        case Opcode::TRUNC: return intrinsic(llvm::Intrinsic::trunc, {a});
+        case Opcode::ITE: return _b.CreateSelect(a, b, c);
+        case Opcode::CAST: return cast(a, type, op.result()->scalar());
+        case Opcode::BITCAST: return _b.CreateBitCast(a, type_of(*op.result()->type()));
+        case Opcode::QUANTIZE:
+            return quantize(a, op.result()->scalar(), op.get<ir::QuantizePayload>().saturate);
+        default: internal_error(std::string{op.name()} + " is not emitted");
+    }
+}
+
+namespace {
+
+/// A constant divisor other than 0 and -1 needs no guard.
+bool is_safe_divisor(const ir::Value *divisor) {
+    const auto *op = divisor->definition();
+    while (op && op->opcode() == Opcode::SPLAT) {
+        op = op->operand(0)->definition();
+    }
+    if (!op || op->opcode() != Opcode::CONSTANT) {
+        return false;
+    }
+    auto bits = op->get<ir::ConstantPayload>().bits;
+    auto width = info(divisor->scalar()).bits;
+    auto ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+    return (bits & ones) != 0 && (bits & ones) != ones;
+}
+
+}// namespace
+
+/// Integer division that never traps: x / 0 = 0, x % 0 = 0, MIN / -1 = MIN, MIN % -1 = 0.
+llvm::Value *Emitter::divide(Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b,
+                             const ir::Value *divisor) {
+    bool is_signed_type = is_signed(type);
+    auto *zero = integer_like(a, 0), *one = integer_like(a, 1);
+    llvm::Value *by_zero = nullptr, *by_minus_one = nullptr, *safe = b;
+    if (!is_safe_divisor(divisor)) {
+        by_zero = _b.CreateICmpEQ(b, zero);
+        safe = _b.CreateSelect(by_zero, one, b);
+        if (is_signed_type) {
+            by_minus_one = _b.CreateICmpEQ(b, llvm::Constant::getAllOnesValue(b->getType()));
+            safe = _b.CreateSelect(by_minus_one, one, safe);
+        }
+    }
+    auto *quotient = is_signed_type ? _b.CreateSDiv(a, safe) : _b.CreateUDiv(a, safe);
+    auto *rest = _b.CreateSub(a, _b.CreateMul(quotient, safe));
+    if (by_minus_one) {
+        quotient = _b.CreateSelect(by_minus_one, _b.CreateNeg(a), quotient);
+        rest = _b.CreateSelect(by_minus_one, zero, rest);
+    }
+    auto *inexact = _b.CreateICmpNE(rest, zero);
+    auto *signs_differ = is_signed_type ? _b.CreateICmpSLT(_b.CreateXor(a, b), zero)
+                                        : llvm::Constant::getNullValue(inexact->getType());
+    llvm::Value *result = nullptr;
+    switch (op) {
+        case Opcode::DIV: result = quotient; break;
+        case Opcode::REM: result = rest; break;
+        case Opcode::FLOOR_DIV: {
+            auto *down = _b.CreateAnd(inexact, signs_differ);
+            result = _b.CreateSub(quotient, _b.CreateZExt(down, a->getType()));
+            break;
+        }
+        case Opcode::CEIL_DIV: {
+            auto *up = _b.CreateAnd(inexact, _b.CreateNot(signs_differ));
+            result = _b.CreateAdd(quotient, _b.CreateZExt(up, a->getType()));
+            break;
+        }
+        default: {
+            auto *wrap = _b.CreateAnd(inexact, signs_differ);
+            result = _b.CreateSelect(wrap, _b.CreateAdd(rest, b), rest);
+        }
+    }
+    return by_zero ? _b.CreateSelect(by_zero, zero, result) : result;
+}
+
+llvm::Value *Emitter::shift(const ir::Operation &op, ScalarType type, llvm::Value *a,
+                            llvm::Value *b) {
+    auto width = info(type).bits;
+    bool left = op.opcode() == Opcode::SHL;
+    bool arithmetic_shift = !left && is_signed(type);
+    auto *inside = _b.CreateICmpULT(b, integer_like(b, width));
+    // An arithmetic shift by the width or more fills with the sign: the same as by width - 1.
+    auto *limit = integer_like(b, arithmetic_shift ? width - 1u : 0u);
+    auto *count = _b.CreateSelect(inside, b, limit);
+    auto *shifted = left               ? _b.CreateShl(a, count)
+                    : arithmetic_shift ? _b.CreateAShr(a, count)
+                                       : _b.CreateLShr(a, count);
+    return arithmetic_shift ? shifted : _b.CreateSelect(inside, shifted, integer_like(a, 0));
+}
+
+llvm::Value *Emitter::extremum(Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b) {
+    bool low = op == Opcode::MINIMUM || op == Opcode::FMIN;
+    if (!is_float(type)) {
+        ID id = is_signed(type) ? (low ? llvm::Intrinsic::smin : llvm::Intrinsic::smax)
+                                : (low ? llvm::Intrinsic::umin : llvm::Intrinsic::umax);
+        return intrinsic(id, {a, b});
+    }
+    switch (op) {
+        case Opcode::MINIMUM: return intrinsic(llvm::Intrinsic::minimum, {a, b});
+        case Opcode::MAXIMUM: return intrinsic(llvm::Intrinsic::maximum, {a, b});
+        case Opcode::FMIN: return intrinsic(llvm::Intrinsic::minimumnum, {a, b});
+        default: return intrinsic(llvm::Intrinsic::maximumnum, {a, b});
+    }
+}
+
+llvm::Value *Emitter::compare(Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b) {
+    struct Predicates {
+        llvm::CmpInst::Predicate real, signed_integer, unsigned_integer;
+    };
+    static constexpr Predicates table[] = {
+        {llvm::CmpInst::FCMP_OLT, llvm::CmpInst::ICMP_SLT, llvm::CmpInst::ICMP_ULT},
+        {llvm::CmpInst::FCMP_OLE, llvm::CmpInst::ICMP_SLE, llvm::CmpInst::ICMP_ULE},
+        {llvm::CmpInst::FCMP_OGT, llvm::CmpInst::ICMP_SGT, llvm::CmpInst::ICMP_UGT},
+        {llvm::CmpInst::FCMP_OGE, llvm::CmpInst::ICMP_SGE, llvm::CmpInst::ICMP_UGE},
+        {llvm::CmpInst::FCMP_OEQ, llvm::CmpInst::ICMP_EQ, llvm::CmpInst::ICMP_EQ},
+        {llvm::CmpInst::FCMP_UNE, llvm::CmpInst::ICMP_NE, llvm::CmpInst::ICMP_NE},
+    };
+    const auto &row = table[static_cast<size_t>(op) - static_cast<size_t>(Opcode::LT)];
+    if (is_float(type)) {
+        return _b.CreateFCmp(row.real, a, b);
+    }
+    return _b.CreateICmp(is_signed(type) ? row.signed_integer : row.unsigned_integer, a, b);
+}
+
+llvm::Value *Emitter::combine(Reducer reducer, ScalarType type, llvm::Value *a, llvm::Value *b) {
+    switch (reducer) {
+        case Reducer::ADD: return is_float(type) ? _b.CreateFAdd(a, b) : _b.CreateAdd(a, b);
+        case Reducer::MULTIPLY: return is_float(type) ? _b.CreateFMul(a, b) : _b.CreateMul(a, b);
+        case Reducer::MINIMUM: return extremum(Opcode::MINIMUM, type, a, b);
+        case Reducer::MAXIMUM: return extremum(Opcode::MAXIMUM, type, a, b);
+        case Reducer::FMIN: return extremum(Opcode::FMIN, type, a, b);
+        case Reducer::FMAX: return extremum(Opcode::FMAX, type, a, b);
+        case Reducer::LOGICAL_AND:
+        case Reducer::BIT_AND: return _b.CreateAnd(a, b);
+        case Reducer::LOGICAL_OR:
+        case Reducer::BIT_OR: return _b.CreateOr(a, b);
+        case Reducer::BIT_XOR: return _b.CreateXor(a, b);
+        default: internal_error("argmin and argmax do not combine lanes");
+    }
+}
+
+llvm::Value *Emitter::reduce_lanes(const ir::Operation &op) {
+    auto *value = operand(op, 0);
+    auto type = op.operand(0)->scalar();
+    auto lanes = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
+    for (unsigned half = lanes / 2; half >= 1; half /= 2) {
+        llvm::SmallVector<int, 64> low, high;
+        for (unsigned i = 0; i < half; ++i) {
+            low.push_back(static_cast<int>(i));
+            high.push_back(static_cast<int>(i + half));
+        }
+        value = combine(op.get<ir::LaneReducePayload>().reducer, type,
+                        _b.CreateShuffleVector(value, low), _b.CreateShuffleVector(value, high));
+    }
+    return _b.CreateExtractElement(value, uint64_t{0});
+}
+
+/// a · 2^n, rounded once.
+llvm::Value *Emitter::scale(const ir::Operation &op) {
+    auto *a = operand(op, 0), *n = operand(op, 1);
+    bool wide = op.operand(0)->scalar() == ScalarType::FLOAT64;
+    auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(a->getType());
+    unsigned lanes = vector ? vector->getNumElements() : 1;
+    if (_has_avx512 && lanes * (wide ? 8u : 4u) == 64) {
+        auto *mask = llvm::Constant::getAllOnesValue(_b.getIntNTy(lanes));
+        auto id = wide ? llvm::Intrinsic::x86_avx512_mask_scalef_pd_512
+                       : llvm::Intrinsic::x86_avx512_mask_scalef_ps_512;
+        return _b.CreateIntrinsic(id, {}, {a, n, a, mask, _b.getInt32(4)});
+    }
+    // Two exact powers of two: only the second product rounds.
+    double limit = wide ? 2044 : 252;
+    int bias = wide ? 1023 : 127, mantissa = wide ? 52 : 23;
+    auto *real = a->getType();
+    auto *clamped = intrinsic(llvm::Intrinsic::minnum,
+                              {intrinsic(llvm::Intrinsic::maxnum,
+                                         {n, llvm::ConstantFP::get(real, -limit)}),
+                               llvm::ConstantFP::get(real, limit)});
+    auto *integer = widened(_b.getIntNTy(wide ? 64 : 32), a);
+    auto *i = _b.CreateFPToSI(clamped, integer);
+    auto *half = _b.CreateAShr(i, 1);
+    auto power = [&](llvm::Value *k) {
+        auto *biased = _b.CreateAdd(k, llvm::ConstantInt::get(integer, static_cast<uint64_t>(bias)));
+        return _b.CreateBitCast(_b.CreateShl(biased, static_cast<uint64_t>(mantissa)), real);
+    };
+    return _b.CreateFMul(_b.CreateFMul(a, power(half)), power(_b.CreateSub(i, half)));
+}
+
+}// namespace luisa::tile::emit

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/llvm/emitter.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+namespace luisa::tile::emit {
+
+namespace {
+
+/// Loops arrive in final shape: nothing is to be unrolled or vectorised again.
+void mark_final(llvm::Instruction *branch) {
+    auto &context = branch->getContext();
+    auto flag = [&](const char *name) {
+        return llvm::MDNode::get(context, llvm::MDString::get(context, name));
+    };
+    auto *unroll = flag("llvm.loop.unroll.disable");
+    auto *vectorise = llvm::MDNode::get(
+        context, {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
+                  llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))});
+    auto *loop = llvm::MDNode::getDistinct(context, {nullptr, unroll, vectorise});
+    loop->replaceOperandWith(0, loop);
+    branch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+}// namespace
+
+void Emitter::emit_for(const ir::Operation &op) {
+    auto *begin = operand(op, 0), *end = operand(op, 1), *step = operand(op, 2);
+    size_t states = op.result_count();
+    auto *before = _b.GetInsertBlock();
+    auto *body = llvm::BasicBlock::Create(_context, "for", _function);
+    auto *after = llvm::BasicBlock::Create(_context, "for.end", _function);
+    bool guarded = !op.get<ir::ForPayload>().at_least_once;
+    if (guarded) {
+        _b.CreateCondBr(_b.CreateICmpSLT(begin, end), body, after);
+    } else {
+        _b.CreateBr(body);
+    }
+    _b.SetInsertPoint(body);
+    auto *iv = _b.CreatePHI(_b.getInt64Ty(), 2);
+    iv->addIncoming(begin, before);
+    _values[op.body()->argument(0)] = iv;
+    std::vector<llvm::PHINode *> carried;
+    for (size_t i = 0; i < states; ++i) {
+        auto *phi = _b.CreatePHI(operand(op, 3 + i)->getType(), 2);
+        phi->addIncoming(operand(op, 3 + i), before);
+        carried.push_back(phi);
+        _values[op.body()->argument(1 + i)] = phi;
+    }
+    emit_region(*op.body());
+    auto *yield = op.body()->terminator();
+    auto *latch = _b.GetInsertBlock();
+    // Indices stay below the end, which is an i64: the step past it may not wrap in any real program.
+    auto *next = _b.CreateAdd(iv, step, "", false, true);
+    iv->addIncoming(next, latch);
+    std::vector<llvm::Value *> final_values;
+    for (size_t i = 0; i < states; ++i) {
+        auto *value = at(yield->operand(i));
+        carried[i]->addIncoming(value, latch);
+        final_values.push_back(value);
+    }
+    mark_final(_b.CreateCondBr(_b.CreateICmpSLT(next, end), body, after));
+    _b.SetInsertPoint(after);
+    for (size_t i = 0; i < states; ++i) {
+        auto *phi = _b.CreatePHI(final_values[i]->getType(), 2);
+        phi->addIncoming(final_values[i], latch);
+        if (guarded) {
+            phi->addIncoming(operand(op, 3 + i), before);
+        }
+        _values[op.result(i)] = phi;
+    }
+}
+
+void Emitter::emit_if(const ir::Operation &op) {
+    auto *then_block = llvm::BasicBlock::Create(_context, "then", _function);
+    auto *else_block = llvm::BasicBlock::Create(_context, "else", _function);
+    auto *after = llvm::BasicBlock::Create(_context, "if.end", _function);
+    _b.CreateCondBr(operand(op, 0), then_block, else_block);
+    std::vector<llvm::Value *> values[2];
+    llvm::BasicBlock *ends[2]{};
+    for (size_t side = 0; side < 2; ++side) {
+        _b.SetInsertPoint(side == 0 ? then_block : else_block);
+        emit_region(*op.body(side));
+        if (auto *yield = op.body(side)->terminator()) {
+            for (size_t i = 0; i < op.result_count(); ++i) {
+                values[side].push_back(at(yield->operand(i)));
+            }
+        }
+        ends[side] = _b.GetInsertBlock();
+        _b.CreateBr(after);
+    }
+    _b.SetInsertPoint(after);
+    for (size_t i = 0; i < op.result_count(); ++i) {
+        auto *phi = _b.CreatePHI(values[0][i]->getType(), 2);
+        phi->addIncoming(values[0][i], ends[0]);
+        phi->addIncoming(values[1][i], ends[1]);
+        _values[op.result(i)] = phi;
+    }
+}
+
+void Emitter::emit_while(const ir::Operation &op) {
+    auto *before = _b.GetInsertBlock();
+    auto *head = llvm::BasicBlock::Create(_context, "while", _function);
+    auto *after = llvm::BasicBlock::Create(_context, "while.end", _function);
+    _b.CreateBr(head);
+    _b.SetInsertPoint(head);
+    std::vector<llvm::PHINode *> carried;
+    for (size_t i = 0; i < op.result_count(); ++i) {
+        auto *phi = _b.CreatePHI(operand(op, i)->getType(), 2);
+        phi->addIncoming(operand(op, i), before);
+        carried.push_back(phi);
+        _values[op.body()->argument(i)] = phi;
+    }
+    _while_exits.push_back({after, {}});
+    emit_region(*op.body());
+    _while_exits.pop_back();
+    auto *yield = op.body()->terminator();
+    auto *latch = _b.GetInsertBlock();
+    for (size_t i = 0; i < carried.size(); ++i) {
+        carried[i]->addIncoming(at(yield->operand(i)), latch);
+    }
+    mark_final(_b.CreateBr(head));
+    // A false condition leaves with the states as they were at the start of the iteration.
+    _b.SetInsertPoint(after);
+    for (size_t i = 0; i < carried.size(); ++i) {
+        _values[op.result(i)] = carried[i];
+    }
+}
+
+}// namespace luisa::tile::emit

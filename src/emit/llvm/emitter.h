@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "emit/llvm/jit.h"
+#include "ir/module.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <memory>
+#include <unordered_map>
+
+namespace luisa::tile::emit {
+
+/// Maps one Machine module to LLVM IR, operation by operation. Decides nothing: what a line of
+/// Machine form says becomes one or a few instructions.
+class Emitter {
+public:
+    Emitter(llvm::LLVMContext &context, const CpuTarget &target);
+    std::unique_ptr<llvm::Module> emit(const ir::Module &machine);
+
+private:
+    void emit_function(const ir::Function &function);
+    void emit_region(const ir::Region &region);
+    void emit_operation(const ir::Operation &op);
+
+    // control.cpp
+    void emit_for(const ir::Operation &op);
+    void emit_if(const ir::Operation &op);
+    void emit_while(const ir::Operation &op);
+
+    // arithmetic.cpp
+    llvm::Value *arithmetic(const ir::Operation &op);
+    llvm::Value *divide(ir::Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b,
+                        const ir::Value *divisor);
+    llvm::Value *shift(const ir::Operation &op, ScalarType type, llvm::Value *a, llvm::Value *b);
+    llvm::Value *extremum(ir::Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b);
+    llvm::Value *compare(ir::Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b);
+    llvm::Value *combine(Reducer reducer, ScalarType type, llvm::Value *a, llvm::Value *b);
+    llvm::Value *scale(const ir::Operation &op);
+    llvm::Value *reduce_lanes(const ir::Operation &op);
+
+    // cast.cpp
+    llvm::Value *cast(llvm::Value *value, ScalarType from, ScalarType to);
+    llvm::Value *quantize(llvm::Value *value, ScalarType to, bool saturate);
+    llvm::Value *to_float32(llvm::Value *value, ScalarType from);
+    llvm::Value *to_bfloat16(llvm::Value *value);
+
+    // memory.cpp
+    llvm::Value *memory(const ir::Operation &op);
+    llvm::Value *access(const ir::Operation &op);
+    llvm::Value *table(const ir::Operation &op);
+    llvm::Value *from_memory(llvm::Value *value, ScalarType type);
+    llvm::Value *to_memory(llvm::Value *value, ScalarType type);
+
+    [[nodiscard]] llvm::Value *at(const ir::Value *value) const;
+    llvm::Value *operand(const ir::Operation &op, size_t i) const { return at(op.operand(i)); }
+    /// The register type of an IR type; narrow floats other than f16 are integers of their width.
+    llvm::Type *type_of(const ir::Type &type);
+    llvm::Type *element_type(ScalarType type);
+    llvm::Type *memory_type(const ir::Type &type);
+    /// `element` with as many lanes as `like`.
+    llvm::Type *widened(llvm::Type *element, llvm::Value *like);
+    llvm::Constant *integer_like(llvm::Value *like, uint64_t bits);
+    llvm::Value *intrinsic(llvm::Intrinsic::ID id, std::initializer_list<llvm::Value *> arguments);
+
+    llvm::LLVMContext &_context;
+    const CpuTarget &_target;
+    bool _has_avx512 = false;
+    std::unique_ptr<llvm::Module> _module;
+    llvm::IRBuilder<> _b;
+    llvm::Function *_function = nullptr;
+    std::unordered_map<const ir::Value *, llvm::Value *> _values;
+    std::vector<const ir::Operation *> _conditions;
+    /// Blocks of the innermost `while`: where a false condition leaves to.
+    struct WhileExit {
+        llvm::BasicBlock *exit;
+        std::vector<llvm::Value *> states;
+    };
+    std::vector<WhileExit> _while_exits;
+};
+
+}// namespace luisa::tile::emit

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/llvm/emitter.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+namespace luisa::tile::emit {
+
+using ir::Opcode;
+
+llvm::Value *Emitter::from_memory(llvm::Value *value, ScalarType type) {
+    return type == ScalarType::BOOL
+               ? _b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()))
+               : value;
+}
+
+llvm::Value *Emitter::to_memory(llvm::Value *value, ScalarType type) {
+    return type == ScalarType::BOOL ? _b.CreateZExt(value, widened(_b.getInt8Ty(), value)) : value;
+}
+
+llvm::Value *Emitter::table(const ir::Operation &op) {
+    const auto &entries = op.get<ir::TablePayload>().entries;
+    auto *data = llvm::ConstantDataArray::get(_context, entries);
+    auto *global = new llvm::GlobalVariable(*_module, data->getType(), true,
+                                            llvm::GlobalValue::PrivateLinkage, data, "table");
+    auto *index = operand(op, 0);
+    auto *address = _b.CreateGEP(_b.getInt32Ty(), global, index);
+    auto *word = widened(_b.getInt32Ty(), index);
+    auto *value = word->isVectorTy()
+                      ? llvm::cast<llvm::Value>(_b.CreateMaskedGather(word, address, llvm::Align(4)))
+                      : _b.CreateLoad(word, address);
+    return _b.CreateBitCast(value, type_of(*op.result()->type()));
+}
+
+llvm::Value *Emitter::memory(const ir::Operation &op) {
+    auto *result = op.result_count() ? op.result()->type() : nullptr;
+    switch (op.opcode()) {
+        case Opcode::CONSTANT: {
+            auto *type = type_of(*result);
+            auto *element = element_type(result->scalar);
+            auto bits = op.get<ir::ConstantPayload>().bits;
+            auto width = element->getScalarSizeInBits();
+            llvm::APInt number(static_cast<unsigned>(width), bits, false, true);
+            llvm::Constant *scalar =
+                element->isFloatingPointTy()
+                    ? llvm::cast<llvm::Constant>(llvm::ConstantFP::get(
+                          element, llvm::APFloat(element->getFltSemantics(), number)))
+                    : llvm::ConstantInt::get(_context, number);
+            return result->is_vector()
+                       ? llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(result->lanes),
+                                                        scalar)
+                       : llvm::cast<llvm::Value>((void(type), scalar));
+        }
+        case Opcode::LANES: {
+            llvm::SmallVector<llvm::Constant *, 64> lanes;
+            for (unsigned i = 0; i < result->lanes; ++i) {
+                lanes.push_back(llvm::ConstantInt::get(element_type(result->scalar), i));
+            }
+            return llvm::ConstantVector::get(lanes);
+        }
+        case Opcode::LANE_MASK: {
+            auto lanes = result->lanes;
+            auto *count = operand(op, 0);
+            auto *positive = intrinsic(llvm::Intrinsic::smax, {count, _b.getInt64(0)});
+            auto *limited = intrinsic(llvm::Intrinsic::smin, {positive, _b.getInt64(lanes)});
+            auto *narrow = _b.CreateTrunc(limited, _b.getInt32Ty());
+            llvm::SmallVector<uint32_t, 64> numbers;
+            for (unsigned i = 0; i < lanes; ++i) {
+                numbers.push_back(i);
+            }
+            return _b.CreateICmpULT(llvm::ConstantDataVector::get(_context, numbers),
+                                    _b.CreateVectorSplat(lanes, narrow));
+        }
+        case Opcode::SPLAT: return _b.CreateVectorSplat(result->lanes, operand(op, 0));
+        case Opcode::EXTRACT_LANE:
+            return _b.CreateExtractElement(
+                operand(op, 0), static_cast<uint64_t>(op.get<ir::IndexPayload>().index));
+        case Opcode::INSERT_LANE:
+            return _b.CreateInsertElement(
+                operand(op, 0), operand(op, 1),
+                static_cast<uint64_t>(op.get<ir::IndexPayload>().index));
+        case Opcode::SHUFFLE:
+            return _b.CreateShuffleVector(operand(op, 0), operand(op, 1),
+                                          op.get<ir::ShufflePayload>().lanes);
+        case Opcode::REDUCE_LANES: return reduce_lanes(op);
+        case Opcode::SCALE: return scale(op);
+        case Opcode::TABLE: return table(op);
+        case Opcode::ARGUMENT: {
+            auto word = op.get<ir::IndexPayload>().index;
+            auto *address = _b.CreateConstGEP1_64(_b.getInt64Ty(), operand(op, 0),
+                                                  static_cast<uint64_t>(word));
+            auto *load = _b.CreateAlignedLoad(memory_type(*result), address, llvm::Align(8));
+            load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(_context, {}));
+            return from_memory(load, result->scalar);
+        }
+        case Opcode::ADDRESS: {
+            const auto &payload = op.get<ir::AddressPayload>();
+            auto *address = operand(op, 0);
+            if (op.operand_count() > 1) {
+                auto *index = operand(op, 1);
+                auto scale = payload.scale;
+                if (scale == 1 || scale == 2 || scale == 4 || scale == 8) {
+                    address = _b.CreateGEP(_b.getIntNTy(static_cast<unsigned>(8 * scale)), address,
+                                           index);
+                } else {
+                    auto *bytes = _b.CreateMul(index, _b.getInt64(static_cast<uint64_t>(scale)));
+                    address = _b.CreateGEP(_b.getInt8Ty(), address, bytes);
+                }
+            }
+            return payload.offset
+                       ? _b.CreateGEP(_b.getInt8Ty(), address,
+                                      _b.getInt64(static_cast<uint64_t>(payload.offset)))
+                       : address;
+        }
+        case Opcode::READ:
+        case Opcode::WRITE:
+        case Opcode::GATHER:
+        case Opcode::SCATTER: return access(op);
+        case Opcode::PREFETCH:
+            return _b.CreateIntrinsic(llvm::Intrinsic::prefetch, {_b.getPtrTy()},
+                                      {operand(op, 0), _b.getInt32(0), _b.getInt32(2), _b.getInt32(1)});
+        default: internal_error(std::string{op.name()} + " is not emitted");
+    }
+}
+
+/// Reads and writes of scalars and vectors, adjacent or indexed, masked or not.
+llvm::Value *Emitter::access(const ir::Operation &op) {
+    const auto &payload = op.get<ir::MemoryPayload>();
+    bool indexed = op.opcode() == Opcode::GATHER || op.opcode() == Opcode::SCATTER;
+    bool reads = op.opcode() == Opcode::READ || op.opcode() == Opcode::GATHER;
+    size_t next = indexed ? 2 : 1;
+    const auto &type = reads ? *op.result()->type() : *op.operand(next)->type();
+    auto *memory = memory_type(type);
+    auto *address = operand(op, 0);
+    if (indexed) {
+        address = _b.CreateGEP(memory->getScalarType(), address, operand(op, 1));
+    }
+    llvm::Align align(payload.align);
+    llvm::Value *value = reads ? nullptr : to_memory(operand(op, next++), type.scalar);
+    llvm::Value *mask = payload.masked ? operand(op, next++) : nullptr;
+    llvm::Value *other = payload.masked && reads ? to_memory(operand(op, next), type.scalar) : nullptr;
+    llvm::Instruction *instruction = nullptr;
+    bool scalar_masked = mask && !memory->isVectorTy();
+    if (scalar_masked) {
+        // One lane: the code generator turns it into a branch around the access.
+        memory = llvm::FixedVectorType::get(memory, 1);
+        mask = _b.CreateVectorSplat(1, mask);
+        other = other ? _b.CreateVectorSplat(1, other) : nullptr;
+        value = value ? _b.CreateVectorSplat(1, value) : nullptr;
+    }
+    if (indexed) {
+        instruction = reads ? _b.CreateMaskedGather(memory, address, align, mask, other)
+                            : _b.CreateMaskedScatter(value, address, align, mask);
+    } else if (mask) {
+        instruction = reads ? _b.CreateMaskedLoad(memory, address, align, mask, other)
+                            : _b.CreateMaskedStore(value, address, align, mask);
+    } else {
+        instruction = reads ? llvm::cast<llvm::Instruction>(
+                                  _b.CreateAlignedLoad(memory, address, align))
+                            : _b.CreateAlignedStore(value, address, align);
+        if (payload.streaming) {
+            auto *one = llvm::ConstantAsMetadata::get(_b.getInt32(1));
+            instruction->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                                     llvm::MDNode::get(_context, one));
+        }
+    }
+    if (!reads) {
+        return nullptr;
+    }
+    llvm::Value *loaded = instruction;
+    if (scalar_masked) {
+        loaded = _b.CreateExtractElement(loaded, uint64_t{0});
+    }
+    return from_memory(loaded, type.scalar);
+}
+
+}// namespace luisa::tile::emit

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpreter/context.h"
+
+#include "types/convert.h"
+
+#include <cstring>
+
+// Loads and stores: every element is a coordinate of its view, checked one by one.
+
+namespace luisa::tile::interpreter {
+
+namespace {
+
+uint64_t read(ScalarType type, const std::byte *from) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, from, size_of(type));
+    return arith::normalize(type, bits);
+}
+
+void write(ScalarType type, uint64_t bits, std::byte *to) {
+    std::memcpy(to, &bits, size_of(type));
+}
+
+Numbers origin_of(const Context &context, const Step &step, size_t first, size_t rank) {
+    Numbers origin(rank);
+    for (size_t i = 0; i < rank; ++i) {
+        origin[i] = context.integer(step, first + i, "a coordinate");
+    }
+    return origin;
+}
+
+/// The byte address of element origin + at, or null outside the view.
+std::byte *address(const View &view, const Numbers &origin, const Numbers &at, size_t size) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < origin.size(); ++i) {
+        int64_t c = 0;
+        // A box reaching past 2^63 is outside, not at a small coordinate again.
+        if (__builtin_add_overflow(origin[i], at[i], &c) || c < 0 || c >= view.extents[i]) {
+            return nullptr;
+        }
+        offset += c * view.strides[i];
+    }
+    return view.data + offset * static_cast<int64_t>(size);
+}
+
+std::string element_text(const Context &context, const ir::Value *view, const Numbers &origin,
+                         const Numbers &at) {
+    Numbers c(origin.size());
+    for (size_t i = 0; i < c.size(); ++i) {
+        c[i] =
+            static_cast<int64_t>(static_cast<uint64_t>(origin[i]) + static_cast<uint64_t>(at[i]));
+    }
+    return "element " + coordinates_text(c) + " of " + context.parameter_name(view);
+}
+
+[[noreturn]] void broken_promise(const Context &context, const Step &step, const Numbers &origin,
+                                 const Numbers &at) {
+    auto *view = step.op->operand(0);
+    throw BoundsError{std::string{step.op->name()} + ": " +
+                          element_text(context, view, origin, at) +
+                          " is outside its extents " +
+                          coordinates_text(context.views[view->index()].extents) +
+                          ", though bounds::assume promises otherwise; use bounds::zero",
+                      step.op->loc};
+}
+
+void record_write(Context &context, const Step &step, const std::byte *to, const Numbers &origin,
+                  const Numbers &at) {
+    for (auto &frame : context.frames) {
+        auto [found, added] = frame.writers.emplace(to, frame.instance);
+        if (!added && found->second != frame.instance) {
+            race(frame.op, frame.domain, found->second, frame.instance, step.op,
+                 element_text(context, step.op->operand(0), origin, at));
+        }
+    }
+}
+
+}// namespace
+
+void run_extent(Context &context, const Step &step) {
+    const auto &view = context.views[step.op->operand(0)->index()];
+    auto axis = static_cast<size_t>(step.op->get<ir::IndexPayload>().index);
+    context.output(step.results[0], 1).bits[0] = static_cast<uint64_t>(view.extents.at(axis));
+}
+
+void run_load(Context &context, const Step &step) {
+    const auto &payload = step.op->get<ir::LoadPayload>();
+    const auto &view = context.views[step.op->operand(0)->index()];
+    auto scalar = step.op->operand(0)->scalar();
+    auto rank = view.extents.size();
+    auto origin = origin_of(context, step, 1, rank);
+    const auto *fallback =
+        payload.has_fallback
+            ? &spread(context, step, step.operands.size() - 1, context.scratch[0])
+            : nullptr;
+    auto &out = context.output(step.results[0], step.op->result()->type()->element_count());
+    // A scalar result is a box of ones.
+    auto extents = step.op->result()->type()->is_scalar() ? Numbers(rank, 1) : step.extents;
+    int64_t i = 0;
+    walk<0>(extents, {}, [&](const Numbers &at, const auto &) {
+        auto to = static_cast<size_t>(i);
+        if (const auto *from = address(view, origin, at, size_of(scalar))) {
+            out.bits[to] = read(scalar, from);
+            out.set_undefined(i, nullptr);
+        } else if (payload.bounds == Bounds::ASSUME) {
+            broken_promise(context, step, origin, at);
+        } else if (fallback) {
+            out.bits[to] = fallback->bits[to];
+            out.set_undefined(i, fallback->undefined_at(i));
+        } else {
+            out.bits[to] = 0;
+            out.set_undefined(i, payload.bounds == Bounds::PREDICATE ? step.op : nullptr);
+        }
+        ++i;
+    });
+}
+
+void run_store(Context &context, const Step &step) {
+    const auto &payload = step.op->get<ir::StorePayload>();
+    auto *parameter = step.op->operand(0);
+    const auto &view = context.views[parameter->index()];
+    auto scalar = parameter->scalar();
+    auto rank = view.extents.size();
+    auto origin = origin_of(context, step, 2, rank);
+    auto whole = !payload.box.empty();
+    auto extents = whole ? step.extents : Numbers(rank, 1);
+    auto strides = whole ? step.accesses[1].strides : Numbers(rank, 0);
+    const auto &value = context.tile(step.operands[1]);
+    walk<1>(extents, {&strides}, [&](const Numbers &at, const auto &offset) {
+        auto *to = address(view, origin, at, size_of(scalar));
+        if (!to) {
+            if (payload.bounds == Bounds::ASSUME) {
+                broken_promise(context, step, origin, at);
+            }
+            return;
+        }
+        if (auto *load = value.undefined_at(offset[0])) {
+            undefined_use(step.op,
+                          "this store puts it in " + element_text(context, parameter, origin, at),
+                          load);
+        }
+        if (context.options.validate) {
+            record_write(context, step, to, origin, at);
+        }
+        write(scalar, value.bits[static_cast<size_t>(offset[0])], to);
+    });
+}
+
+}// namespace luisa::tile::interpreter

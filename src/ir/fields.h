@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/payload.h"
+
+#include <array>
+#include <string_view>
+
+// The text form of payloads: one `describe` per struct names its fields once, for printer and parser.
+// A visitor gets `field(name, value, default)`; a field that has its default is not printed.
+
+namespace luisa::tile::ir {
+
+template<class E> struct EnumNames;
+#define LUISA_TILE_ENUM_NAMES(ENUM, ...)                                                           \
+    template<> struct EnumNames<ENUM> {                                                            \
+        static constexpr std::string_view names[] = {__VA_ARGS__};                                 \
+    };
+LUISA_TILE_ENUM_NAMES(Bounds, "zero", "assume", "predicate")
+LUISA_TILE_ENUM_NAMES(ReductionPolicy, "unordered_tree", "ordered_tree", "fold_left", "fold_right",
+                      "balanced_tree")
+LUISA_TILE_ENUM_NAMES(Reducer, "add", "multiply", "minimum", "maximum", "fmin", "fmax",
+                      "logical_and", "logical_or", "bit_and", "bit_or", "bit_xor", "argmin",
+                      "argmax")
+LUISA_TILE_ENUM_NAMES(NanPolicy, "propagate", "ignore")
+LUISA_TILE_ENUM_NAMES(MathTier, "strict", "exact", "fast")
+LUISA_TILE_ENUM_NAMES(ExecLevel, "infer", "cluster", "block", "subgroup", "thread", "core",
+                      "vector")
+LUISA_TILE_ENUM_NAMES(AncestorUpdate, "collective", "insert")
+#undef LUISA_TILE_ENUM_NAMES
+
+/// Calls `v(name, field, default)` for each field of a payload, in order.
+template<class V, class P> void describe(V &&, P &) {}
+template<class V> void describe(V &&v, NestPayload &p) {
+    v("dims", p.dims, std::vector<Dim>{});
+    v("range", p.is_range, false);
+    v("exec", p.exec, ExecLevel::INFER);
+    v("in_flight", p.pipeline.max_in_flight, 0);
+    v("interval", p.pipeline.initiation_interval, 0);
+    v("policy", p.policy, ReductionPolicy::UNORDERED_TREE);
+    v("updates", p.updates, std::vector<AncestorUpdate>{});
+}
+template<class V> void describe(V &&v, NamePayload &p) { v("name", p.name, std::string{}); }
+template<class V> void describe(V &&v, MathPayload &p) { v("tier", p.tier, MathTier::STRICT); }
+template<class V> void describe(V &&v, QuantizePayload &p) { v("saturate", p.saturate, true); }
+template<class V> void describe(V &&v, AccessPayload &p) {
+    v("dims", p.dims, std::vector<Dim>{});
+    v("fallback", p.has_fallback, false);
+}
+template<class V> void describe(V &&v, ReducePayload &p) {
+    // The reducer always shows: it is what the operation does.
+    v("op", p.reducer, static_cast<Reducer>(255));
+    v("dims", p.dims, std::vector<Dim>{});
+    v("policy", p.policy, ReductionPolicy::UNORDERED_TREE);
+    v("nan", p.nan, NanPolicy::PROPAGATE);
+    v("mask", p.has_mask, false);
+}
+template<class V> void describe(V &&v, MmaPayload &p) {
+    v("reassociate", p.policy.allow_reassociation, true);
+    v("tf32", p.policy.allow_tf32, false);
+    v("fast_accumulation", p.policy.fast_accumulation, false);
+}
+template<class V> void describe(V &&v, IndexPayload &p) { v("index", p.index, int64_t{-1}); }
+template<class V> void describe(V &&v, LoadPayload &p) {
+    v("bounds", p.bounds, Bounds::ZERO);
+    v("fallback", p.has_fallback, false);
+}
+template<class V> void describe(V &&v, StorePayload &p) {
+    v("bounds", p.bounds, Bounds::ZERO);
+    v("box", p.box, std::vector<DimExtent>{});
+}
+template<class V> void describe(V &&v, ForPayload &p) {
+    v("at_least_once", p.at_least_once, false);
+}
+template<class V> void describe(V &&v, ShufflePayload &p) {
+    v("lanes", p.lanes, std::vector<int32_t>{});
+}
+template<class V> void describe(V &&v, LaneReducePayload &p) {
+    v("op", p.reducer, static_cast<Reducer>(255));
+}
+template<class V> void describe(V &&v, TablePayload &p) {
+    v("entries", p.entries, std::vector<uint32_t>{});
+}
+template<class V> void describe(V &&v, AddressPayload &p) {
+    v("scale", p.scale, int64_t{1});
+    v("offset", p.offset, int64_t{0});
+}
+template<class V> void describe(V &&v, MemoryPayload &p) {
+    v("align", p.align, uint32_t{1});
+    v("masked", p.masked, false);
+    v("streaming", p.streaming, false);
+}
+
+}// namespace luisa::tile::ir

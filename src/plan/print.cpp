@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/block_planner.h"
+#include "plan/plan.h"
+
+#include <fmt/format.h>
+
+namespace luisa::tile::plan {
+
+namespace {
+
+std::string dim_text(const ir::DimExtent &d) {
+    return d.dim.is_positional() ? fmt::format("#{}:{}", d.dim.id, d.extent)
+                                 : fmt::format("{}:{}", d.dim.label, d.extent);
+}
+
+std::string dims_text(const std::vector<ir::DimExtent> &dims) {
+    std::string text;
+    for (const auto &d : dims) {
+        text += (text.empty() ? "" : " ") + dim_text(d);
+    }
+    return "[" + text + "]";
+}
+
+std::string at(SourceLoc loc) { return loc.known() ? " @ " + to_string(loc) : ""; }
+
+std::string root_text(const Root &root) {
+    switch (root.kind) {
+        case Root::Kind::STORE: return "store" + at(root.op->loc);
+        case Root::Kind::REDUCE: return "fold" + at(root.op->loc);
+        case Root::Kind::INSERT: return "insert" + at(root.op->loc);
+        case Root::Kind::WRITE: {
+            auto *op = root.source->definition();
+            std::string what = root.source == root.target ? "keep" : "update";
+            return op ? what + " " + op->name() + at(op->loc) : what + " state";
+        }
+    }
+    return {};
+}
+
+struct Printer {
+    const Plan &plan;
+    std::string text;
+    int depth = 1;
+
+    void line(const std::string &content) {
+        text += std::string(static_cast<size_t>(2 * depth), ' ') + content + "\n";
+    }
+
+    void group(const LoopGroup &g) {
+        std::string axis = g.vector_axis < 0
+                               ? "scalar"
+                               : fmt::format("vector {} x {}",
+                                             dim_text(g.loops[static_cast<size_t>(g.vector_axis)]),
+                                             g.lanes);
+        line(fmt::format("group {} {}{}{}", dims_text(g.loops), axis,
+                         g.accumulators > 1 ? fmt::format(", {} accumulators", g.accumulators) : "",
+                         g.note.empty() ? "" : " (" + g.note + ")"));
+        ++depth;
+        for (const auto &root : g.roots) {
+            line(root_text(root));
+        }
+        --depth;
+    }
+
+    void contraction(const Contraction &c) {
+        const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+        const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+        line(fmt::format("contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}",
+                         dims_text(rows), dims_text(columns), dims_text(c.roles.contracted), c.rows,
+                         c.vectors * c.lanes, c.nests.empty() ? "" : ", steps interchanged with blocks",
+                         c.pack ? ", vector operand packed" : "",
+                         c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
+                         at(c.products.front()->loc)));
+        ++depth;
+        for (const auto &root : c.epilogue) {
+            line("in registers: " + root_text(root));
+        }
+        --depth;
+    }
+
+    void block(const Block &b) {
+        for (const auto &step : b.steps) {
+            if (const auto *g = std::get_if<LoopGroup>(&step)) {
+                group(*g);
+            } else if (const auto *c = std::get_if<Contraction>(&step)) {
+                contraction(*c);
+            } else {
+                const auto &op = *std::get<Sequential>(step).op;
+                line(std::string{op.name()} + at(op.loc));
+                for (auto *region : op.regions()) {
+                    auto inner = plan.blocks.find(region);
+                    if (inner != plan.blocks.end()) {
+                        ++depth;
+                        block(inner->second);
+                        --depth;
+                    }
+                }
+            }
+        }
+    }
+};
+
+}// namespace
+
+std::string print(const Plan &plan) {
+    Printer printer{plan, {}, 1};
+    printer.text = fmt::format("plan @{} cpu, {}-byte vectors, threads {}{} {{\n", plan.kernel->name,
+                               plan.facts.vector_bytes, plan.facts.threads,
+                               plan.may_alias ? ", views may alias" : "");
+    for (const auto &phase : plan.phases) {
+        if (phase.nest) {
+            printer.line(fmt::format("tasks: parallel{}, {} at a time", at(phase.nest->loc),
+                                     phase.grain));
+            ++printer.depth;
+            printer.block(plan.blocks.at(phase.nest->body()));
+            --printer.depth;
+        } else {
+            printer.line("one task");
+            ++printer.depth;
+            printer.block(phase.block);
+            --printer.depth;
+        }
+    }
+    for (const auto &note : plan.notes) {
+        printer.line("note: " + note);
+    }
+    return printer.text + "}\n";
+}
+
+}// namespace luisa::tile::plan

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "realize/cpu/lowering.h"
+#include "realize/cpu/reducers.h"
+
+#include <algorithm>
+
+// Reductions whose order is fixed: argmin and argmax, balanced trees.
+
+namespace luisa::tile::cpu {
+
+using ir::Opcode;
+using plan::LoopGroup;
+using plan::Root;
+
+namespace {
+
+/// Whether `x` beats `best`: NaN first under PROPAGATE, last under IGNORE; ties keep the earlier.
+ir::Value *beats(MachineBuilder &b, Reducer reducer, NanPolicy nan, ir::Value *x, ir::Value *best) {
+    auto *better = b.pure(reducer == Reducer::ARGMAX ? Opcode::GT : Opcode::LT, {x, best});
+    if (!is_float(x->scalar())) {
+        return better;
+    }
+    auto *x_nan = b.pure(Opcode::NE, {x, x}), *best_nan = b.pure(Opcode::NE, {best, best});
+    if (nan == NanPolicy::IGNORE) {
+        auto *first_number = b.pure(Opcode::AND, {best_nan, b.pure(Opcode::NOT, {x_nan})});
+        return b.pure(Opcode::OR, {better, first_number});
+    }
+    auto *number_so_far = b.pure(Opcode::NOT, {best_nan});
+    return b.pure(Opcode::AND, {number_so_far, b.pure(Opcode::OR, {better, x_nan})});
+}
+
+ScalarType compare_type(ScalarType type) {
+    return is_float(type) && size_of(type) < 4 ? ScalarType::FLOAT32 : type;
+}
+
+}// namespace
+
+void Lowering::lower_arg_reduction(const LoopGroup &group, size_t depth, Point &point) {
+    int lanes = group.vector_axis >= 0 ? group.lanes : 1;
+    Values states;
+    for (const auto &root : group.roots) {
+        if (root.kind == Root::Kind::REDUCE) {
+            auto type = compare_type(root.op->operand(0)->scalar());
+            states.push_back(_b.splat(_b.constant(type, 0), lanes));
+            states.push_back(_b.splat(_b.index(-1), lanes));
+        }
+    }
+    std::function<Values(size_t, Point &, const Values &)> loops =
+        [&](size_t at, Point &place, const Values &now) -> Values {
+        if (at < group.loops.size()) {
+            const auto &loop = group.loops[at];
+            return _b.loop(_b.index(0), _b.index(loop.extent), 1, now,
+                           [&](ir::Value *iv, const Values &inner) {
+                               auto next = place.derived();
+                               next.at[loop.dim.id] = {iv, 0, nullptr};
+                               return loops(at + 1, next, inner);
+                           });
+        }
+        auto next = now;
+        size_t slot = 0;
+        for (const auto &root : group.roots) {
+            if (root.kind != Root::Kind::REDUCE) {
+                emit_root(root, place);
+                continue;
+            }
+            const auto &payload = root.op->get<ir::ReducePayload>();
+            auto *&best = next[slot], *&best_index = next[slot + 1];
+            slot += 2;
+            auto *position = _b.index(0);
+            for (const auto &d : root.op->operand(0)->type()->dims) {
+                if (std::find(payload.dims.begin(), payload.dims.end(), d.dim) !=
+                    payload.dims.end()) {
+                    position = _b.add(_b.mul(position, _b.index(d.extent)),
+                                      local_coordinate(d, place).base);
+                }
+            }
+            auto *x = _b.splat(convert(evaluate(root.op->operand(0), place), best->scalar()), lanes);
+            auto *none = _b.pure(Opcode::LT, {best_index, _b.splat(_b.index(0), lanes)});
+            auto *take = _b.pure(Opcode::OR,
+                                 {none, beats(_b, payload.reducer, payload.nan, x, best)});
+            if (payload.has_mask) {
+                take = _b.both(take, _b.splat(evaluate(root.op->operand(1), place), lanes));
+            }
+            best = select(take, x, best);
+            best_index = select(take, _b.splat(position, lanes), best_index);
+        }
+        return next;
+    };
+    auto results = loops(depth, point, states);
+    size_t slot = 1;
+    for (const auto &root : group.roots) {
+        if (root.kind == Root::Kind::REDUCE) {
+            write_result(root, results[slot], point);
+            slot += 2;
+        }
+    }
+}
+
+void Lowering::lower_balanced(const LoopGroup &group, const Root &root) {
+    const auto &payload = root.op->get<ir::ReducePayload>();
+    auto type = root.op->operand(0)->scalar();
+    auto bytes = static_cast<int64_t>(size_of(type));
+    size_t folds = 0;
+    int64_t count = 1;
+    while (folds < group.loops.size() && !group.folds(group.loops[folds].dim)) {
+        ++folds;
+    }
+    for (size_t i = folds; i < group.loops.size(); ++i) {
+        count *= group.loops[i].extent;
+    }
+    int lanes = group.vector_axis >= 0 ? group.lanes : 1;
+    auto offset = allocate_bytes(count * lanes * bytes);
+    auto *leaves = _b.address(_scratch, nullptr, 1, offset);
+    auto *shape = lanes > 1 ? _b.module().vector(type, static_cast<uint16_t>(lanes))
+                            : _b.module().scalar(type);
+    ir::MemoryPayload plain{static_cast<uint32_t>(bytes), false, false};
+    auto leaf = [&](ir::Value *index) { return _b.address(leaves, index, lanes * bytes); };
+    auto reduce_here = [&](Point &point) {
+        std::function<void(size_t, Point &, ir::Value *)> fill = [&](size_t at, Point &place,
+                                                                     ir::Value *index) {
+            if (at == group.loops.size()) {
+                auto *value = _b.splat(evaluate(root.op->operand(0), place), lanes);
+                if (payload.has_mask) {
+                    auto *active = _b.splat(evaluate(root.op->operand(1), place), lanes);
+                    auto *identity = _b.constant(type, identity_bits(payload.reducer, type));
+                    value = select(active, value, _b.splat(identity, lanes));
+                }
+                _b.effect(Opcode::WRITE, {leaf(index), value}, plain);
+                return;
+            }
+            const auto &loop = group.loops[at];
+            _b.loop(_b.index(0), _b.index(loop.extent), 1, {}, [&](ir::Value *iv, const Values &) {
+                auto next = place.derived();
+                next.at[loop.dim.id] = {iv, 0, nullptr};
+                fill(at + 1, next, _b.add(_b.mul(index, _b.index(loop.extent)), iv));
+                return Values{};
+            });
+        };
+        fill(folds, point, _b.index(0));
+        // Splitting at the largest power of two below the length pairs neighbours level by level.
+        for (int64_t step = 1; step < count; step *= 2) {
+            _b.loop(_b.index(0), _b.index(count - step), 2 * step, {},
+                    [&](ir::Value *iv, const Values &) {
+                        auto *a = _b.read(Opcode::READ, {leaf(iv)}, plain, shape);
+                        auto *b = _b.read(Opcode::READ, {leaf(_b.add(iv, _b.index(step)))}, plain,
+                                          shape);
+                        _b.effect(Opcode::WRITE, {leaf(iv), reduce_step(payload.reducer, a, b)},
+                                  plain);
+                        return Values{};
+                    });
+        }
+        auto *result = count > 0 ? _b.read(Opcode::READ, {leaf(_b.index(0))}, plain, shape)
+                                 : _b.constant(type, seed_bits(payload.reducer, type));
+        write_result(root, result, point);
+    };
+    std::function<void(size_t, Point &)> kept = [&](size_t at, Point &point) {
+        if (at == folds) {
+            return reduce_here(point);
+        }
+        const auto &loop = group.loops[at];
+        int width = static_cast<int>(at) == group.vector_axis ? lanes : 1;
+        vector_loop(loop.dim, _b.index(loop.extent), loop.extent, width, 1, point, {},
+                    [&](Point &inner, int, const Values &) {
+                        kept(at + 1, inner);
+                        return Values{};
+                    });
+    };
+    Point point;
+    kept(0, point);
+}
+
+}// namespace luisa::tile::cpu

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "realize/cpu/realize.h"
+
+#include "realize/cpu/lowering.h"
+
+namespace luisa::tile::cpu {
+
+using ir::Opcode;
+
+Lowering::Lowering(const plan::Plan &plan, ir::Module &machine) : _plan{&plan}, _b{machine} {
+    size_t word = 0;
+    for (auto *parameter : plan.kernel->body->arguments()) {
+        _argument_words[parameter] = word;
+        word += argument_words(*parameter->type());
+    }
+}
+
+void Lowering::begin_function(const std::string &name) {
+    auto &module = _b.module();
+    auto *function = module.add_function(name, _plan->kernel->loc);
+    function->noalias = !_plan->may_alias;
+    function->parameter_names = {"args", "begin", "end", "scratch", "shared"};
+    auto *i64 = module.scalar(ScalarType::INT64);
+    _args = module.add_argument(function->body, module.pointer());
+    _begin = module.add_argument(function->body, i64);
+    _end = module.add_argument(function->body, i64);
+    _scratch = module.add_argument(function->body, module.pointer());
+    _shared = module.add_argument(function->body, module.pointer());
+    _b.begin_function(*function);
+    _b.forget_reads();
+    _scalars.clear();
+    _offsets.clear();
+    _scratch_used = 0;
+}
+
+/// The extents of a root domain, and for a range the loop that it stands for.
+Values Lowering::domain_extents(const ir::Operation &nest) {
+    const auto &payload = nest.get<ir::NestPayload>();
+    Values extents;
+    if (payload.is_range) {
+        auto range = range_of(nest);
+        auto *span = _b.maximum(_b.sub(range.end, range.begin), _b.index(0));
+        auto *last = _b.add(span, _b.sub(range.step, _b.index(1)));
+        extents.push_back(_b.div(last, range.step));
+    } else {
+        for (size_t i = 0; i < payload.dims.size(); ++i) {
+            extents.push_back(scalar_value(nest.operand(i)));
+        }
+    }
+    return extents;
+}
+
+void Lowering::bind_task(const ir::Operation &nest, const Values &extents, ir::Value *task) {
+    auto *body = nest.body();
+    if (nest.get<ir::NestPayload>().is_range) {
+        auto range = range_of(nest);
+        auto *iv = _b.add(range.begin, _b.mul(task, range.step));
+        _scalars[body->argument(0)] = range.index(_b, iv);
+        return;
+    }
+    auto *rest = task;
+    for (size_t i = extents.size(); i-- > 0;) {
+        _scalars[body->argument(i)] = i == 0 ? rest : _b.rem(rest, extents[i]);
+        rest = i == 0 ? rest : _b.div(rest, extents[i]);
+    }
+}
+
+void Lowering::lower_phase(const plan::Phase &phase, const std::string &name, Phase &out) {
+    out.function = name;
+    out.grain = phase.grain;
+    out.task_us = phase.task_us;
+    begin_function(name);
+    if (!phase.nest) {
+        out.task_count = 1;
+        lower_block(phase.block);
+        return;
+    }
+    auto extents = domain_extents(*phase.nest);
+    int64_t count = 1;
+    bool is_static = true;
+    for (auto *extent : extents) {
+        int64_t known = 0;
+        is_static &= MachineBuilder::is_constant(extent, known);
+        if (is_static && __builtin_mul_overflow(count, known, &count)) {
+            throw ValueError{"the domain has more than 2^63 instances", phase.nest->loc};
+        }
+    }
+    _b.loop(_begin, _end, 1, {}, [&](ir::Value *task, const Values &) {
+        bind_task(*phase.nest, extents, task);
+        _b.forget_reads();
+        lower_block(_plan->blocks.at(phase.nest->body()));
+        return Values{};
+    });
+    if (is_static) {
+        out.task_count = std::max<int64_t>(count, 0);
+        return;
+    }
+    out.count_function = name + ".count";
+    begin_function(out.count_function);
+    auto *total = _b.index(1);
+    for (auto *extent : domain_extents(*phase.nest)) {
+        total = _b.mul(total, _b.maximum(extent, _b.index(0)));
+    }
+    _b.effect(Opcode::WRITE, {_scratch, total}, ir::MemoryPayload{8, false, false});
+}
+
+Program realize(const plan::Plan &plan) {
+    Program program;
+    program.machine = std::make_unique<ir::Module>(ir::Form::MACHINE);
+    Lowering lowering{plan, *program.machine};
+    for (size_t i = 0; i < plan.phases.size(); ++i) {
+        auto name = plan.kernel->name + (plan.phases.size() > 1 ? "." + std::to_string(i) : "");
+        lowering.lower_phase(plan.phases[i], name, program.phases.emplace_back());
+    }
+    program.scratch_bytes = static_cast<size_t>(lowering.scratch_bytes()) + 64;
+    return program;
+}
+
+}// namespace luisa::tile::cpu

@@ -30,7 +30,7 @@ struct Options {
 /// canonicalisation: the oracle for every back end. Trees of reductions are folded from the left,
 /// except balanced ones. No strides in an argument mean dense row-major. Throws
 ///   CallError         number, rank, extents or strides of the arguments do not fit
-///   BoundsError       an undefined element (read outside under `Bounds::PREDICATE`) reaches a store
+///   BoundsError       an undefined element (read outside under `Bounds::PREDICATE`) is stored
 ///                     or decides what happens; an access under `Bounds::ASSUME` is outside
 ///   ValueError        a range with step 0
 ///   UnsupportedError  a function that is not available for its type or tier; a balanced tree over

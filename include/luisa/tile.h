@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The whole surface: language, kernels and, where present, the runtime.
+#include <luisa/tile/kernel.h>
+#include <luisa/tile/types.h>
+#include <luisa/tile/version.h>

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/view.h>
+
+namespace luisa::tile {
+
+/// Execution constraints of `parallel`. They pin where instances run, never what they compute.
+namespace exec {
+inline constexpr ExecLevel infer = ExecLevel::INFER, cluster = ExecLevel::CLUSTER,
+                           block = ExecLevel::BLOCK, subgroup = ExecLevel::SUBGROUP,
+                           thread = ExecLevel::THREAD, core = ExecLevel::CORE,
+                           vector = ExecLevel::VECTOR;
+}// namespace exec
+
+class NestRange;
+
+/// The handle of an open nest: `for (auto &nest : parallel(…))`. It lives while the capture does; using it
+/// after its body is a ScopeError.
+class Nest {
+public:
+    explicit Nest(core::NestRegion *region) noexcept : _region{region} {}
+    Nest(const Nest &) = delete;
+    Nest &operator=(const Nest &) = delete;
+
+    /// The coordinate of a rank-one domain.
+    [[nodiscard]] Scalar<int64_t> index(SourceLoc loc = SourceLoc::current()) const;
+    /// Coordinate `i`, or that of an axis, of this nest's own domain.
+    [[nodiscard]] Scalar<int64_t> index(int i, SourceLoc loc = SourceLoc::current()) const;
+    [[nodiscard]] Scalar<int64_t> index(Dim d, SourceLoc loc = SourceLoc::current()) const;
+    [[nodiscard]] Scalar<int64_t> index(Axis a, SourceLoc loc = SourceLoc::current()) const {
+        return index(a.dim, loc);
+    }
+    /// All coordinates of this nest.
+    [[nodiscard]] Coord coord(SourceLoc loc = SourceLoc::current()) const {
+        return core::nest_coord(*this, loc);
+    }
+
+    // Child nests.
+    [[nodiscard]] NestRange parallel(IndexSpace domain, ExecLevel level = ExecLevel::INFER,
+                                     SourceLoc loc = SourceLoc::current()) const;
+    [[nodiscard]] NestRange serial(IndexSpace domain, SourceLoc loc = SourceLoc::current()) const;
+    [[nodiscard]] NestRange pipeline(IndexSpace domain, PipelinePolicy policy = {},
+                                     SourceLoc loc = SourceLoc::current()) const;
+    [[nodiscard]] NestRange reduce(IndexSpace domain, SourceLoc loc = SourceLoc::current()) const;
+    [[nodiscard]] NestRange reduce(IndexSpace domain, ReductionPolicy policy,
+                                   SourceLoc loc = SourceLoc::current()) const;
+    /// Cuts the body of a pipeline here: what follows is the stage called `name`.
+    void stage(const char *name, SourceLoc loc = SourceLoc::current()) const;
+
+    [[nodiscard]] core::NestRegion *region() const noexcept { return _region; }
+
+private:
+    core::NestRegion *_region;
+};
+
+/// What a range-for over a nest iterates: opens the body once, closes it, notices an early exit.
+class NestRange {
+public:
+    enum class Kind : uint8_t { PARALLEL, SERIAL, PIPELINE, REDUCE };
+    struct Options {
+        Kind kind;
+        ExecLevel level = ExecLevel::INFER;
+        PipelinePolicy pipeline;
+        bool has_policy = false;
+        ReductionPolicy policy = ReductionPolicy::UNORDERED_TREE;
+    };
+    NestRange(Options options, IndexSpace domain, const Nest *parent, SourceLoc loc);
+    NestRange(const NestRange &) = delete;
+    NestRange &operator=(const NestRange &) = delete;
+    ~NestRange();
+
+    struct Sentinel {};
+    struct Iterator {
+        NestRange *range;
+        Nest &operator*() const { return *range->_nest; }
+        void operator++() { range->close(); }
+        bool operator!=(Sentinel) const { return !range->_closed; }
+    };
+    Iterator begin();
+    Sentinel end() { return {}; }
+
+private:
+    void close();
+    Options _options;
+    IndexSpace _domain;
+    const Nest *_parent;
+    SourceLoc _loc;
+    Nest *_nest = nullptr;
+    int _exceptions = 0;
+    bool _closed = false;
+};
+
+// Free-standing nests: at the kernel root, or inside the innermost open nest (for library code without a
+// handle).
+
+/// Independent instances.
+[[nodiscard]] inline NestRange parallel(IndexSpace domain, ExecLevel level = ExecLevel::INFER,
+                                        SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::PARALLEL, level, {}, false, {}}, std::move(domain), nullptr, loc};
+}
+/// Steps in order.
+[[nodiscard]] inline NestRange serial(IndexSpace domain, SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::SERIAL, {}, {}, false, {}}, std::move(domain), nullptr, loc};
+}
+/// Steps that may overlap as far as their dependences permit.
+[[nodiscard]] inline NestRange pipeline(IndexSpace domain, PipelinePolicy policy = {},
+                                        SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::PIPELINE, {}, policy, false, {}}, std::move(domain), nullptr, loc};
+}
+/// Contributions folded into the outer values that the body updates.
+[[nodiscard]] inline NestRange reduce(IndexSpace domain, SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::REDUCE, {}, {}, false, {}}, std::move(domain), nullptr, loc};
+}
+[[nodiscard]] inline NestRange reduce(IndexSpace domain, ReductionPolicy policy,
+                                      SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::REDUCE, {}, {}, true, policy}, std::move(domain), nullptr, loc};
+}
+
+inline NestRange Nest::parallel(IndexSpace domain, ExecLevel level, SourceLoc loc) const {
+    return {{NestRange::Kind::PARALLEL, level, {}, false, {}}, std::move(domain), this, loc};
+}
+inline NestRange Nest::serial(IndexSpace domain, SourceLoc loc) const {
+    return {{NestRange::Kind::SERIAL, {}, {}, false, {}}, std::move(domain), this, loc};
+}
+inline NestRange Nest::pipeline(IndexSpace domain, PipelinePolicy policy, SourceLoc loc) const {
+    return {{NestRange::Kind::PIPELINE, {}, policy, false, {}}, std::move(domain), this, loc};
+}
+inline NestRange Nest::reduce(IndexSpace domain, SourceLoc loc) const {
+    return {{NestRange::Kind::REDUCE, {}, {}, false, {}}, std::move(domain), this, loc};
+}
+inline NestRange Nest::reduce(IndexSpace domain, ReductionPolicy policy, SourceLoc loc) const {
+    return {{NestRange::Kind::REDUCE, {}, {}, true, policy}, std::move(domain), this, loc};
+}
+
+namespace core {
+void begin_if(Value *condition, SourceLoc loc);
+void begin_else();
+void end_if();
+void begin_while(SourceLoc loc);
+void while_condition(Value *condition, SourceLoc loc);
+void end_while();
+}// namespace core
+
+/// Runs `then` where the condition holds. Branches assign outer variables; one assigned on one side only has
+/// its earlier value on the other.
+template<class F> void if_(const Scalar<bool> &condition, const F &then_part,
+                           SourceLoc loc = SourceLoc::current()) {
+    static_assert(std::is_invocable_v<const F &>, "if_: a branch takes no arguments and is not mutable");
+    static_assert(std::is_void_v<std::invoke_result_t<const F &>>,
+                  "if_: a branch returns nothing; assign an outer variable");
+    core::begin_if(condition.value(loc), loc);
+    then_part();
+    core::begin_else();
+    core::end_if();
+}
+template<class F, class G>
+    requires std::is_invocable_v<const G &>
+void if_(const Scalar<bool> &condition, const F &then_part, const G &else_part,
+         SourceLoc loc = SourceLoc::current()) {
+    static_assert(std::is_invocable_v<const F &>, "if_: a branch takes no arguments and is not mutable");
+    static_assert(std::is_void_v<std::invoke_result_t<const F &>> &&
+                      std::is_void_v<std::invoke_result_t<const G &>>,
+                  "if_: a branch returns nothing; assign an outer variable");
+    core::begin_if(condition.value(loc), loc);
+    then_part();
+    core::begin_else();
+    else_part();
+    core::end_if();
+}
+/// Repeats `body` while the condition holds; outer variables that it assigns are carried.
+template<class C, class F>
+void while_(const C &condition, const F &body, SourceLoc loc = SourceLoc::current()) {
+    static_assert(std::is_invocable_v<const C &> && std::is_invocable_v<const F &>,
+                  "while_: condition and body take no arguments and are not mutable");
+    static_assert(std::is_convertible_v<std::invoke_result_t<const C &>, Scalar<bool>>,
+                  "while_: the condition lambda returns a Scalar<bool>");
+    core::begin_while(loc);
+    {
+        Scalar<bool> holds = condition();
+        core::while_condition(holds.value(loc), loc);
+    }
+    body();
+    core::end_while();
+}
+
+}// namespace luisa::tile

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/value.h>
+
+namespace luisa::tile {
+
+namespace core {
+
+template<class... X> struct first_staged;
+template<class X, class... R>
+struct first_staged<X, R...>
+    : std::conditional_t<StagedValue<X>, std::type_identity<std::remove_cvref_t<X>>,
+                         first_staged<R...>> {};
+template<> struct first_staged<> {
+    using type = void;
+};
+/// The element type that host numbers among the operands take.
+template<class... X> using staged_element = element_t<typename first_staged<X...>::type>;
+template<class T, class... X>
+using staged_result = std::conditional_t<(TileValue<X> || ...), Tile<T>, Scalar<T>>;
+
+struct ReduceOptions {
+    Value *mask = nullptr;
+    NanPolicy nan = NanPolicy::PROPAGATE;
+};
+Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, ReductionPolicy policy,
+              ReduceOptions options, SourceLoc loc);
+/// The kernel's default reduction policy.
+ReductionPolicy default_reduction(SourceLoc loc);
+
+}// namespace core
+
+/// Elementwise function and reducer under one name: `maximum(a, b)`, `reduce(x, axis, maximum)`.
+struct ReducerFunction {
+    Reducer reducer;
+    const char *op;///< TileIR name of the elementwise form
+
+    template<class A, class B>
+        requires(StagedValue<A> || StagedValue<B>)
+    auto operator()(const A &a, const B &b, SourceLoc loc = SourceLoc::current()) const {
+        using T = core::staged_element<A, B>;
+        TileArg<T> x{a, loc}, y{b, loc};
+        return core::staged_result<T, A, B>(core::elementwise(op, {x.v, y.v}, loc), loc);
+    }
+};
+
+inline constexpr ReducerFunction add{Reducer::ADD, "add"}, multiply{Reducer::MULTIPLY, "mul"},
+    minimum{Reducer::MINIMUM, "minimum"}, maximum{Reducer::MAXIMUM, "maximum"},
+    fmin{Reducer::FMIN, "fmin"}, fmax{Reducer::FMAX, "fmax"},
+    logical_and{Reducer::LOGICAL_AND, "and"}, logical_or{Reducer::LOGICAL_OR, "or"},
+    bit_and{Reducer::BIT_AND, "and"}, bit_or{Reducer::BIT_OR, "or"},
+    bit_xor{Reducer::BIT_XOR, "xor"};
+
+/// Reducers without an elementwise form: the position of the extreme, int64.
+struct ArgReducer {
+    Reducer reducer;
+};
+inline constexpr ArgReducer argmin{Reducer::ARGMIN}, argmax{Reducer::ARGMAX};
+
+namespace reduction {
+inline constexpr ReductionPolicy unordered_tree = ReductionPolicy::UNORDERED_TREE,
+                                 ordered_tree = ReductionPolicy::ORDERED_TREE,
+                                 fold_left = ReductionPolicy::FOLD_LEFT,
+                                 fold_right = ReductionPolicy::FOLD_RIGHT,
+                                 balanced_tree = ReductionPolicy::BALANCED_TREE;
+}// namespace reduction
+
+namespace nan {
+inline constexpr NanPolicy propagate = NanPolicy::PROPAGATE, ignore = NanPolicy::IGNORE;
+}// namespace nan
+
+/// The dimensions that a reduction folds: one or several axes or dims.
+struct ReduceAxes {
+    std::vector<Dim> dims;
+    ReduceAxes(Axis a) : dims{a.dim} {}
+    ReduceAxes(Dim d) : dims{d} {}
+    ReduceAxes(std::initializer_list<Axis> axes) {
+        for (const auto &a : axes) {
+            dims.push_back(a.dim);
+        }
+    }
+    ReduceAxes(std::initializer_list<Dim> ds) : dims{ds} {}
+};
+
+/// What is skipped, and what NaN does to argmin and argmax.
+struct ReduceOptions {
+    const Tile<bool> *mask_tile = nullptr;
+    NanPolicy nan = NanPolicy::PROPAGATE;
+};
+/// Contributions where `m` is false are skipped. `m` must outlive the call.
+[[nodiscard]] inline ReduceOptions mask(const Tile<bool> &m) { return {&m, NanPolicy::PROPAGATE}; }
+
+namespace core {
+inline ReduceOptions erase(const tile::ReduceOptions &options, SourceLoc loc) {
+    return {options.mask_tile ? options.mask_tile->value(loc) : nullptr, options.nan};
+}
+}// namespace core
+
+/// Folds `axes` of x by `op`, seeded with its identity; the other dimensions stay. A dimension that x
+/// lacks: IndexError. The result of folding all dimensions is a rank-zero tile.
+template<class T>
+[[nodiscard]] Tile<T> reduce(const Tile<T> &x, const ReduceAxes &axes, ReducerFunction op,
+                             ReductionPolicy policy, ReduceOptions options = {},
+                             SourceLoc loc = SourceLoc::current()) {
+    return {core::reduce(op.reducer, x.value(loc), axes.dims, policy, core::erase(options, loc), loc),
+            loc};
+}
+/// The same with the kernel's default policy.
+template<class T>
+[[nodiscard]] Tile<T> reduce(const Tile<T> &x, const ReduceAxes &axes, ReducerFunction op,
+                             SourceLoc loc = SourceLoc::current()) {
+    return reduce(x, axes, op, core::default_reduction(loc), {}, loc);
+}
+/// Position of the extreme along `axes`: lexicographic, lowest among equals; the first NaN wins unless
+/// `options.nan` says otherwise. Of nothing: ValueError.
+template<class T>
+[[nodiscard]] Tile<int64_t> reduce(const Tile<T> &x, const ReduceAxes &axes, ArgReducer op,
+                                   ReduceOptions options = {},
+                                   SourceLoc loc = SourceLoc::current()) {
+    return {core::reduce(op.reducer, x.value(loc), axes.dims, core::default_reduction(loc),
+                         core::erase(options, loc), loc),
+            loc};
+}
+
+}// namespace luisa::tile

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/index.h>
+
+#include <array>
+#include <vector>
+
+namespace luisa::tile {
+
+/// A dimension with an extent.
+struct Axis {
+    Dim dim;
+    int64_t extent = 0;
+    SourceLoc loc;
+};
+
+/// A new dimension called `label` (for diagnostics) of `extent` elements; negative: ValueError.
+[[nodiscard]] Axis axis(const char *label, int64_t extent, SourceLoc loc = SourceLoc::current());
+/// An existing dimension with an extent.
+[[nodiscard]] Axis axis(Dim dim, int64_t extent, SourceLoc loc = SourceLoc::current());
+
+/// Several new dimensions: `auto [m, n] = dims("m", "n")`.
+template<class... Label> [[nodiscard]] std::array<Dim, sizeof...(Label)> dims(Label... labels) {
+    return {dim(labels)...};
+}
+
+/// Axes in order. Integer entries are positional: their identity is their position.
+class Shape {
+public:
+    struct Entry {
+        Dim dim;
+        Index extent;
+    };
+    std::vector<Entry> entries;
+    SourceLoc loc;
+
+    [[nodiscard]] int rank() const noexcept { return static_cast<int>(entries.size()); }
+    /// The shape without one dimension; the identities of the others stay.
+    [[nodiscard]] Shape without(Dim d) const;
+    [[nodiscard]] Shape without(Axis a) const { return without(a.dim); }
+};
+
+/// One entry of `shape(…)`: an Axis, or an extent (host, Index or staged integer).
+class ShapeArg {
+public:
+    ShapeArg() = default;
+    ShapeArg(Axis a) : _dim{a.dim}, _extent{a.extent, a.loc}, _present{true}, _positional{false} {}
+    ShapeArg(Index extent) : _extent{extent}, _present{true} {}
+    template<std::integral U>
+    ShapeArg(U extent, SourceLoc loc = SourceLoc::current()) : _extent{extent, loc}, _present{true} {}
+    template<std::integral T> ShapeArg(const Scalar<T> &extent, SourceLoc loc = SourceLoc::current());
+
+private:
+    friend Shape shape(ShapeArg, ShapeArg, ShapeArg, ShapeArg, ShapeArg, ShapeArg, SourceLoc);
+    Dim _dim;
+    Index _extent{0};
+    bool _present = false, _positional = true;
+};
+
+/// A shape of up to six axes and extents. The same axis twice, or a negative extent: ValueError.
+[[nodiscard]] Shape shape(ShapeArg a = {}, ShapeArg b = {}, ShapeArg c = {}, ShapeArg d = {},
+                          ShapeArg e = {}, ShapeArg f = {}, SourceLoc loc = SourceLoc::current());
+
+/// A place in a view or tile, one index a dimension.
+struct Coord {
+    std::vector<IndexArg> parts;
+    SourceLoc loc;
+};
+[[nodiscard]] Coord coord(IndexArg a = {}, IndexArg b = {}, IndexArg c = {}, IndexArg d = {},
+                          IndexArg e = {}, IndexArg f = {}, SourceLoc loc = SourceLoc::current());
+
+/// The domain of a nest: a shape, or a range of one index.
+class IndexSpace {
+public:
+    IndexSpace(const Shape &s) : shape{s}, loc{s.loc} {}
+    IndexSpace(IndexArg begin, IndexArg end, IndexArg step, SourceLoc loc)
+        : is_range{true}, begin{begin}, end{end}, step{step}, loc{loc} {}
+    Shape shape;
+    bool is_range = false;
+    IndexArg begin, end, step;
+    SourceLoc loc;
+};
+
+/// begin, begin + step, … while below `end` (above it, for a negative step). A zero step: ValueError.
+[[nodiscard]] IndexSpace range(IndexArg begin, IndexArg end, IndexArg step = 1,
+                               SourceLoc loc = SourceLoc::current());
+
+}// namespace luisa::tile

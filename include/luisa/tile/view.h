@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/functions.h>
+
+#include <utility>
+
+namespace luisa::tile {
+
+namespace bounds {
+/// Outside reads give zero (or the fallback), outside writes do nothing. The default.
+inline constexpr Bounds zero = Bounds::ZERO;
+/// The caller promises that no access is outside.
+inline constexpr Bounds assume = Bounds::ASSUME;
+/// As `zero`, but what is read outside is undefined.
+inline constexpr Bounds predicate = Bounds::PREDICATE;
+}// namespace bounds
+
+namespace core {
+const Index &extent_of(const ViewInfo *view, int axis, SourceLoc loc);
+Index stride_of(const ViewInfo *view, int axis, SourceLoc loc);
+Value *load(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds bounds,
+            Value *fallback, SourceLoc loc);
+void store(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds bounds,
+           Value *tile, SourceLoc loc);
+Value *load_element(const ViewInfo *view, const Coord &place, SourceLoc loc);
+void store_element(const ViewInfo *view, const Coord &place, Value *value, SourceLoc loc);
+/// The coordinate of a nest, for the view maps of `tile(nest, map)`.
+Coord nest_coord(const Nest &nest, SourceLoc loc);
+}// namespace core
+
+/// A box of a view: what `A(origin, shape)` names. Nothing is read or written until load or store.
+template<class T> class MemoryRef {
+    using E = std::remove_const_t<T>;
+
+public:
+    MemoryRef(const core::ViewInfo *view, Coord origin, Shape shape, Bounds bounds)
+        : _view{view}, _origin{std::move(origin)}, _shape{std::move(shape)}, _bounds{bounds} {}
+    MemoryRef(const MemoryRef &) = default;
+    MemoryRef &operator=(const MemoryRef &) = delete;
+    template<class U> MemoryRef &operator=(const U &) = delete;// use .store(tile)
+
+    /// A snapshot of the box.
+    [[nodiscard]] Tile<E> load(SourceLoc loc = SourceLoc::current()) const {
+        return {core::load(_view, _origin, _shape, _bounds, nullptr, loc), loc};
+    }
+    /// The same with `fallback` for elements outside the view.
+    [[nodiscard]] Tile<E> load(std::type_identity_t<ScalarArg<E>> fallback,
+                               SourceLoc loc = SourceLoc::current()) const {
+        return {core::load(_view, _origin, _shape, _bounds, fallback.v, loc), loc};
+    }
+    /// Writes a tile; its dimensions are matched by identity, missing ones are broadcast.
+    void store(std::type_identity_t<TileArg<E>> tile, SourceLoc loc = SourceLoc::current()) const {
+        static_assert(!std::is_const_v<T>,
+                      "store through TensorView<const T>: the view is read only");
+        core::store(_view, _origin, _shape, _bounds, tile.v, loc);
+    }
+
+private:
+    const core::ViewInfo *_view;
+    Coord _origin;
+    Shape _shape;
+    Bounds _bounds;
+};
+
+/// One element of a view.
+template<class T> class ElementRef {
+    using E = std::remove_const_t<T>;
+
+public:
+    ElementRef(const core::ViewInfo *view, Coord place) : _view{view}, _place{std::move(place)} {}
+    ElementRef(const ElementRef &) = default;
+    ElementRef &operator=(const ElementRef &) = delete;
+    template<class U> ElementRef &operator=(const U &) = delete;  // use .store(value)
+    template<class U> ElementRef &operator+=(const U &) = delete;// use .load() and .store()
+
+    [[nodiscard]] Scalar<E> load(SourceLoc loc = SourceLoc::current()) const {
+        return {core::load_element(_view, _place, loc), loc};
+    }
+    void store(ScalarParam<E> value, SourceLoc loc = SourceLoc::current()) const {
+        static_assert(!std::is_const_v<T>,
+                      "store through TensorView<const T>: the view is read only");
+        core::store_element(_view, _place, value.v, loc);
+    }
+
+private:
+    const core::ViewInfo *_view;
+    Coord _place;
+};
+
+/// Reads one box and writes another: one load and one store.
+template<class T, class U>
+void copy(const MemoryRef<T> &from, const MemoryRef<U> &to, SourceLoc loc = SourceLoc::current()) {
+    static_assert(std::same_as<std::remove_const_t<T>, U>, "copy: element types differ");
+    to.store(from.load(loc), loc);
+}
+
+namespace core {
+
+/// First operand of a subscript: carries the location of `A[o, s]`.
+struct CoordArg {
+    const Coord &coord;
+    SourceLoc loc;
+    CoordArg(const Coord &coord, SourceLoc loc = SourceLoc::current()) : coord{coord}, loc{loc} {}
+};
+
+#if !defined(__cpp_multidimensional_subscript)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wcomma-subscript"// not popped: the warning falls in user code
+#endif
+struct Subscript {
+    Coord origin;
+    Shape shape;
+    Bounds bounds = Bounds::ZERO;
+};
+#endif
+
+template<size_t> using IndexArgAt = IndexArg;
+
+/// `A(i, j, …)`: one call operator of exactly R arguments, so that each converts at the call site.
+template<class T, class Sequence> class ElementAccess;
+template<class T, size_t... I> class ElementAccess<T, std::index_sequence<I...>> {
+public:
+    [[nodiscard]] ElementRef<T> operator()(IndexArgAt<I>... index) const {
+        return {_view, Coord{{index...}, {}}};
+    }
+
+protected:
+    explicit ElementAccess(const ViewInfo *view) : _view{view} {}
+    const ViewInfo *_view;
+};
+
+}// namespace core
+
+#if !defined(__cpp_multidimensional_subscript)
+// C++20 has one subscript argument: the comma joins origin, shape and bounds.
+inline core::Subscript operator,(core::CoordArg o, const Shape &s) {
+    return {Coord{o.coord.parts, o.loc}, s, Bounds::ZERO};
+}
+inline core::Subscript operator,(core::Subscript s, Bounds b) {
+    s.bounds = b;
+    return s;
+}
+#endif
+
+/// A kernel parameter over memory of R dimensions. `TensorView<const T, R>` permits no writes.
+template<class T, int R>
+class TensorView : public core::ElementAccess<T, std::make_index_sequence<static_cast<size_t>(R)>> {
+    using Base = core::ElementAccess<T, std::make_index_sequence<static_cast<size_t>(R)>>;
+    using Base::_view;
+    static_assert(Element<std::remove_const_t<T>> && R >= 0,
+                  "TensorView<T, R>: T is an element type (or const of one), R a rank");
+    using E = std::remove_const_t<T>;
+
+public:
+    static constexpr int rank = R;
+    using element = T;
+    using Base::operator();
+    explicit TensorView(const core::ViewInfo *view) : Base{view} {}
+
+    /// Extent of dimension `i`: a host integer, or a runtime value under `dynamic`.
+    [[nodiscard]] const Index &extent(int i, SourceLoc loc = SourceLoc::current()) const {
+        return core::extent_of(_view, i, loc);
+    }
+    /// Distance in elements between neighbours along dimension `i`.
+    [[nodiscard]] Index stride(int i, SourceLoc loc = SourceLoc::current()) const {
+        return core::stride_of(_view, i, loc);
+    }
+    [[nodiscard]] MemoryRef<T> tile(const Coord &origin, const Shape &shape,
+                                    Bounds b = Bounds::ZERO) const {
+        return {_view, origin, shape, b};
+    }
+    /// The box whose origin is `map(nest coordinate)`: `map` takes a Coord and returns one.
+    template<std::invocable<const Coord &> F>
+    [[nodiscard]] MemoryRef<T> tile(const Nest &nest, const Shape &shape, const F &map,
+                                    Bounds b = Bounds::ZERO,
+                                    SourceLoc loc = SourceLoc::current()) const {
+        return {_view, map(core::nest_coord(nest, loc)), shape, b};
+    }
+    [[nodiscard]] MemoryRef<T> operator()(const Coord &origin, const Shape &shape,
+                                          Bounds b = Bounds::ZERO) const {
+        return {_view, origin, shape, b};
+    }
+    [[nodiscard]] ElementRef<T> operator()(const Coord &place) const { return {_view, place}; }
+    /// One element, loaded.
+    [[nodiscard]] Scalar<E> operator[](core::CoordArg place) const {
+        return ElementRef<T>{_view, place.coord}.load(place.loc);
+    }
+#if defined(__cpp_multidimensional_subscript)
+    // Two overloads: g++ 12 rejects default arguments on a multi-argument operator[].
+    [[nodiscard]] Tile<E> operator[](core::CoordArg origin, const Shape &shape) const {
+        return {core::load(_view, origin.coord, shape, Bounds::ZERO, nullptr, origin.loc),
+                origin.loc};
+    }
+    [[nodiscard]] Tile<E> operator[](core::CoordArg origin, const Shape &shape, Bounds b) const {
+        return {core::load(_view, origin.coord, shape, b, nullptr, origin.loc), origin.loc};
+    }
+#else
+    [[nodiscard]] Tile<E> operator[](const core::Subscript &s) const {
+        return {core::load(_view, s.origin, s.shape, s.bounds, nullptr, s.origin.loc), s.origin.loc};
+    }
+#endif
+};
+
+}// namespace luisa::tile

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/capture.h"
+
+#include "frontend/canonical.h"
+#include "frontend/kernel_access.h"
+#include "ir/text.h"
+#include "ir/verifier.h"
+
+#include <atomic>
+
+namespace luisa::tile {
+
+namespace core {
+
+namespace {
+
+// Behind functions of this library: an inline variable would exist once a shared object.
+thread_local Capture *this_thread = nullptr;
+std::atomic<uint64_t> next_capture{1};
+
+}// namespace
+
+Capture *current_or_null() noexcept { return this_thread; }
+
+Capture *exchange_current(Capture *capture) noexcept {
+    auto *previous = this_thread;
+    this_thread = capture;
+    return previous;
+}
+
+Capture &current(SourceLoc loc) {
+    if (!this_thread) {
+        throw CaptureError{"no kernel is being captured on this thread; tile operations run inside a "
+                           "tile_kernel lambda, on the thread that captures it",
+                           loc};
+    }
+    if (this_thread->failure) {
+        std::rethrow_exception(this_thread->failure);
+    }
+    return *this_thread;
+}
+
+void fail(ErrorKind kind, std::string message, SourceLoc loc, std::vector<Error::Note> notes) {
+    try {
+        throw_error(kind, std::move(message), loc, std::move(notes));
+    } catch (...) {
+        if (this_thread && !this_thread->failure) {
+            this_thread->failure = std::current_exception();
+        }
+        throw;
+    }
+}
+
+Capture::Capture(const KernelOptions &options, SourceLoc loc)
+    : id{next_capture++}, options{options}, loc{loc}, module{std::make_shared<ir::Module>()},
+      builder{*module} {
+    auto *function = module->add_function(options.name, loc);
+    function->noalias = options.noalias;
+    auto *holder = module->create(ir::Opcode::MAP, {}, {}, ir::None{}, loc, 1);
+    placeholders = holder->body();
+    auto &root = regions.emplace_back();
+    root.region = function->body;
+    root.loc = loc;
+    current = &root;
+    builder.set_region(function->body);
+}
+
+ir::Operation *emit(Capture &c, ir::Opcode op, const std::vector<Value *> &operands,
+                    const std::vector<const ir::Type *> &results, ir::Payload payload, SourceLoc loc,
+                    size_t regions) {
+    c.builder.loc = loc;
+    auto *operation = c.builder.emit(op, operands, results, std::move(payload), regions);
+    return operation;
+}
+
+Value *emit_value(Capture &c, ir::Opcode op, const std::vector<Value *> &operands,
+                  const ir::Type *result, ir::Payload payload, SourceLoc loc) {
+    return emit(c, op, operands, {result}, std::move(payload), loc)->result();
+}
+
+NestRegion *open_region(Capture &c, const char *kind, ir::Operation *owner, ir::Region *region,
+                        SourceLoc loc) {
+    auto &opened = c.regions.emplace_back();
+    opened.kind = kind;
+    opened.parent = c.current;
+    opened.owner = owner;
+    opened.region = region;
+    opened.loc = loc;
+    c.current = &opened;
+    c.builder.set_region(region);
+    return &opened;
+}
+
+struct CaptureScope::State {
+    State(const KernelOptions &options, SourceLoc loc) : capture{options, loc} {}
+    Capture capture;
+    Capture *previous = nullptr;
+};
+
+CaptureScope::CaptureScope(const KernelOptions &options, SourceLoc loc)
+    : _state{std::make_unique<State>(options, loc)} {
+    _state->previous = exchange_current(&_state->capture);
+}
+
+CaptureScope::~CaptureScope() {
+    // Variables that outlive the capture find their scopes closed.
+    for (auto &region : _state->capture.regions) {
+        for (auto *v : region.touched) {
+            if (--v->references == 0) {
+                delete v;
+            }
+        }
+    }
+    exchange_current(_state->previous);
+}
+
+Kernel CaptureScope::finish() {
+    auto &c = _state->capture;
+    if (c.failure) {
+        std::rethrow_exception(c.failure);
+    }
+    prune(*c.module);
+    canonicalize(*c.module);
+    for (auto &region : c.regions) {
+        region.open = false;
+    }
+    return make_kernel(c.module);
+}
+
+const ViewInfo *CaptureScope::tensor(ScalarType type, bool read_only, int rank,
+                                     const TensorMeta &meta, SourceLoc loc) {
+    auto &c = _state->capture;
+    auto number = c.module->kernel()->body->arguments().size();
+    if (static_cast<int>(meta.extents.size()) != rank) {
+        fail(ErrorKind::CALL,
+             "parameter " + std::to_string(number) + " is a view of rank " + std::to_string(rank) +
+                 ", its tensor_shape has rank " + std::to_string(meta.extents.size()),
+             loc);
+    }
+    if (!meta.strides.empty() && meta.strides.size() != meta.extents.size()) {
+        fail(ErrorKind::CALL, "parameter " + std::to_string(number) + " has " +
+                                  std::to_string(meta.extents.size()) + " extents and " +
+                                  std::to_string(meta.strides.size()) + " strides",
+             loc);
+    }
+    ir::Type view;
+    view.kind = ir::TypeKind::VIEW;
+    view.scalar = type;
+    view.read_only = read_only;
+    view.strides = meta.strides;
+    for (const auto &extent : meta.extents) {
+        if (!extent.name && extent.value < 0) {
+            fail(ErrorKind::VALUE,
+                 "extent must be >= 0, got " + std::to_string(extent.value) + " in parameter " +
+                     std::to_string(number),
+                 loc);
+        }
+        view.axes.push_back({extent.name ? ir::runtime_value : extent.value,
+                             extent.name ? extent.name : ""});
+    }
+    auto &info = c.views.emplace_back();
+    info.capture = c.id;
+    info.parameter = c.module->add_argument(c.module->kernel()->body, c.module->intern(view));
+    for (size_t i = 0; i < meta.extents.size(); ++i) {
+        if (meta.extents[i].name) {
+            auto *value = emit_value(c, ir::Opcode::EXTENT, {info.parameter},
+                                     c.module->scalar(ScalarType::INT64),
+                                     ir::IndexPayload{static_cast<int64_t>(i)}, loc);
+            info.extents.emplace_back(value, loc);
+        } else {
+            info.extents.emplace_back(meta.extents[i].value, loc);
+        }
+    }
+    return &info;
+}
+
+Value *CaptureScope::scalar(ScalarType type) {
+    auto &c = _state->capture;
+    return c.module->add_argument(c.module->kernel()->body, c.module->scalar(type));
+}
+
+}// namespace core
+
+Kernel make_kernel(std::shared_ptr<const ir::Module> module) {
+    ir::verify(*module);
+    auto impl = std::make_shared<KernelImpl>();
+    impl->text = ir::print(*module);
+    impl->module = std::move(module);
+    return Kernel{std::move(impl)};
+}
+
+const std::shared_ptr<const ir::Module> &module_of(const Kernel &kernel) {
+    if (!kernel.impl()) {
+        throw CaptureError{"this Kernel is empty: capture a definition or parse a text first"};
+    }
+    return kernel.impl()->module;
+}
+
+const std::string &canonical_text(const Kernel &kernel) {
+    (void)module_of(kernel);
+    return kernel.impl()->text;
+}
+
+std::string Kernel::ir_text(bool locations) const {
+    if (!locations) {
+        return canonical_text(*this);
+    }
+    ir::PrintOptions options;
+    options.locations = true;
+    return ir::print(*module_of(*this), options);
+}
+
+const std::string &Kernel::name() const { return module_of(*this)->kernel()->name; }
+
+Kernel parse_kernel(const std::string &text, const std::string &file_name) {
+    return make_kernel(std::shared_ptr<const ir::Module>{ir::parse(text, file_name)});
+}
+
+}// namespace luisa::tile

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/capture.h"
+
+namespace luisa::tile {
+
+namespace core {
+
+using ir::Opcode;
+
+NestRegion &region_of(const Nest &nest, SourceLoc loc) {
+    auto &c = current(loc);
+    auto &region = *nest.region();
+    if (!region.open) {
+        fail(ErrorKind::SCOPE, std::string{"this `"} + region.kind + "` handle is used after its body", loc,
+             {{"opened here", region.loc}});
+    }
+    (void)c;
+    return region;
+}
+
+Coord nest_coord(const Nest &nest, SourceLoc loc) {
+    auto &region = region_of(nest, loc);
+    Coord place;
+    place.loc = loc;
+    for (auto *index : region.indices) {
+        place.parts.emplace_back(Scalar<int64_t>{index, loc}, loc);
+    }
+    return place;
+}
+
+void begin_while(SourceLoc loc) {
+    auto &c = current(loc);
+    auto *op = emit(c, Opcode::WHILE, {}, {}, ir::None{}, loc, 1);
+    auto *region = open_region(c, "while_ condition", op, op->body(), loc);
+    region->no_writes = true;
+}
+
+void while_condition(Value *condition, SourceLoc loc) {
+    auto &c = current(loc);
+    emit(c, Opcode::CONDITION, {condition}, {}, ir::None{}, loc);
+    c.current->no_writes = false;
+    c.current->kind = "while_";
+}
+
+void end_while() {
+    auto &c = *current_or_null();
+    guarded(c, [&] { close_states(c, *c.current, true); });
+}
+
+}// namespace core
+
+using namespace core;
+
+Scalar<int64_t> Nest::index(SourceLoc loc) const {
+    auto &region = region_of(*this, loc);
+    if (region.indices.size() != 1) {
+        fail(ErrorKind::INDEX,
+             "index() needs a domain of rank one, this one has rank " +
+                 std::to_string(region.indices.size()) + "; write index(i)",
+             loc, {{"opened here", region.loc}});
+    }
+    return {region.indices[0], loc};
+}
+
+Scalar<int64_t> Nest::index(int i, SourceLoc loc) const {
+    auto &region = region_of(*this, loc);
+    if (i < 0 || static_cast<size_t>(i) >= region.indices.size()) {
+        fail(ErrorKind::INDEX,
+             "index(" + std::to_string(i) + ") of a domain of rank " +
+                 std::to_string(region.indices.size()),
+             loc, {{"opened here", region.loc}});
+    }
+    return {region.indices[static_cast<size_t>(i)], loc};
+}
+
+Scalar<int64_t> Nest::index(Dim d, SourceLoc loc) const {
+    auto &region = region_of(*this, loc);
+    for (size_t i = 0; i < region.dims.size(); ++i) {
+        if (region.dims[i] == d) {
+            return {region.indices[i], loc};
+        }
+    }
+    fail(ErrorKind::INDEX, "the domain of this nest has no such axis", loc,
+         {{"opened here", region.loc}});
+}
+
+void Nest::stage(const char *name, SourceLoc loc) const {
+    auto &region = region_of(*this, loc);
+    auto &c = current(loc);
+    if (!region.owner || region.owner->opcode() != ir::Opcode::PIPELINE) {
+        fail(ErrorKind::SCOPE, "stage() belongs to the handle of a pipeline", loc,
+             {{"opened here", region.loc}});
+    }
+    if (c.current != &region) {
+        fail(ErrorKind::SCOPE,
+             "a stage cut stands at the body level of its pipeline, not inside a nested region", loc,
+             {{"pipeline opened here", region.loc}});
+    }
+    bool first = true;
+    for (auto *op : *region.region) {
+        first &= op->opcode() != ir::Opcode::STAGE;
+    }
+    for (auto *op : *region.region) {
+        bool on_tiles = false;
+        for (auto *result : op->results()) {
+            on_tiles |= !result->type()->is_scalar();
+        }
+        if (first && (on_tiles || op->opcode() == ir::Opcode::STORE)) {
+            fail(ErrorKind::SCOPE,
+                 "a tile operation stands before the first stage cut; with cuts, every tile operation "
+                 "follows one",
+                 loc, {{"operation here", op->loc}});
+        }
+    }
+    emit(c, ir::Opcode::STAGE, {}, {}, ir::NamePayload{name}, loc);
+}
+
+NestRange::NestRange(Options options, IndexSpace domain, const Nest *parent, SourceLoc loc)
+    : _options{options}, _domain{std::move(domain)}, _parent{parent}, _loc{loc} {}
+
+NestRange::Iterator NestRange::begin() {
+    static constexpr const char *names[] = {"parallel", "serial", "pipeline", "reduce"};
+    static constexpr ir::Opcode opcodes[] = {ir::Opcode::PARALLEL, ir::Opcode::SERIAL,
+                                             ir::Opcode::PIPELINE, ir::Opcode::REDUCE};
+    auto &c = current(_loc);
+    if (_nest) {
+        fail(ErrorKind::SCOPE, "a nest is opened once", _loc);
+    }
+    if (_parent) {
+        (void)region_of(*_parent, _loc);
+    }
+    for (auto *r = c.current; r; r = r->parent) {
+        if (r->no_writes) {
+            fail(ErrorKind::SCOPE, std::string{"a "} + r->kind + " may not open a nest", _loc);
+        }
+    }
+    auto kind = static_cast<size_t>(_options.kind);
+    ir::NestPayload payload;
+    payload.exec = _options.level;
+    payload.pipeline = _options.pipeline;
+    payload.is_range = _domain.is_range;
+    if (_options.kind == Kind::REDUCE) {
+        payload.policy = _options.has_policy ? _options.policy : c.options.reduction;
+    }
+    std::vector<core::Value *> operands;
+    if (_domain.is_range) {
+        operands = {_domain.begin.value(), _domain.end.value(), _domain.step.value()};
+    } else {
+        for (const auto &entry : _domain.shape.entries) {
+            payload.dims.push_back(entry.dim);
+            operands.push_back(entry.extent.value(_loc));
+        }
+    }
+    auto *op = emit(c, opcodes[kind], operands, {}, payload, _loc, 1);
+    auto *region = open_region(c, names[kind], op, op->body(), _loc);
+    region->dims = payload.dims;
+    for (size_t i = 0; i < (payload.is_range ? 1 : payload.dims.size()); ++i) {
+        region->indices.push_back(
+            c.module->add_argument(op->body(), c.module->scalar(ScalarType::INT64)));
+    }
+    _nest = &c.nests.emplace_back(region);
+    _exceptions = std::uncaught_exceptions();
+    return {this};
+}
+
+void NestRange::close() {
+    auto &c = current(_loc);
+    if (c.current != _nest->region()) {
+        fail(ErrorKind::SCOPE, "nest bodies close out of order", _loc);
+    }
+    _closed = true;
+    guarded(c, [&] { close_states(c, *_nest->region(), true); });
+}
+
+NestRange::~NestRange() {
+    auto *c = current_or_null();
+    if (!_nest || _closed || !c || std::uncaught_exceptions() > _exceptions || c->failure) {
+        return;
+    }
+    // A destructor does not throw: the next operation, or the end of the capture, does.
+    c->failure = std::make_exception_ptr(CaptureError{
+        std::string{"the body of this `"} + _nest->region()->kind +
+            "` was left by break, return or goto; the body is captured once and must run to its end",
+        _loc});
+}
+
+}// namespace luisa::tile

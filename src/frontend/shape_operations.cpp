@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/capture.h"
+
+#include <algorithm>
+
+namespace luisa::tile::core {
+
+using ir::DimExtent;
+using ir::Opcode;
+
+namespace {
+
+std::string shape_text(const Value *x) { return ir::extents_text(*x->type()); }
+
+/// The dimensions of x that coordinates address, and those that stay.
+struct Split {
+    std::vector<Dim> fixed;
+    std::vector<DimExtent> rest;
+};
+
+Split split_by(const Value *x, const std::vector<Dim> &dims, const char *what, SourceLoc loc) {
+    Split split{dims, {}};
+    size_t found = 0;
+    for (const auto &d : x->type()->dims) {
+        bool addressed = std::find(dims.begin(), dims.end(), d.dim) != dims.end();
+        found += addressed;
+        if (!addressed) {
+            split.rest.push_back(d);
+        }
+    }
+    if (found != dims.size()) {
+        fail(ErrorKind::SHAPE,
+             std::string{what} + ": the tile of shape " + shape_text(x) +
+                 " lacks a dimension of these coordinates",
+             loc);
+    }
+    return split;
+}
+
+std::vector<Dim> leading(const Value *x, size_t count, const char *what, SourceLoc loc) {
+    if (count > x->type()->rank()) {
+        fail(ErrorKind::INDEX,
+             std::string{what} + ": " + std::to_string(count) + " coordinates for a tile of shape " +
+                 shape_text(x),
+             loc);
+    }
+    std::vector<Dim> dims;
+    for (size_t i = 0; i < count; ++i) {
+        dims.push_back(x->type()->dims[i].dim);
+    }
+    return dims;
+}
+
+std::vector<Value *> values_of(const Coord &place) {
+    std::vector<Value *> values;
+    for (const auto &part : place.parts) {
+        values.push_back(part.value());
+    }
+    return values;
+}
+
+/// A host coordinate outside its dimension is a mistake that capture can name.
+void check_static(const Value *x, const Coord &place, const char *what, SourceLoc loc) {
+    for (size_t i = 0; i < place.parts.size() && i < x->type()->rank(); ++i) {
+        int64_t at = 0;
+        auto extent = x->type()->dims[i].extent;
+        if (place.parts[i].is_host(at) && (at < 0 || at >= extent)) {
+            fail(ErrorKind::INDEX,
+                 std::string{what} + ": coordinate " + std::to_string(at) + " of dimension " +
+                     std::to_string(i) + " is outside its extent " + std::to_string(extent),
+                 loc);
+        }
+    }
+}
+
+Value *extract_at(Value *x, const std::vector<Dim> &dims, const std::vector<Value *> &at,
+                  SourceLoc loc) {
+    auto &c = current(loc);
+    auto split = split_by(x, dims, "extract", loc);
+    std::vector<Value *> operands{x};
+    operands.insert(operands.end(), at.begin(), at.end());
+    return emit_value(c, Opcode::EXTRACT, operands, c.module->tile(x->scalar(), split.rest),
+                      ir::AccessPayload{split.fixed, false}, loc);
+}
+
+Value *insert_at(Value *y, const std::vector<Dim> &dims, const std::vector<Value *> &at, Value *part,
+                 SourceLoc loc) {
+    auto &c = current(loc);
+    auto split = split_by(y, dims, "insert", loc);
+    if (part->scalar() != y->scalar()) {
+        fail(ErrorKind::TYPE,
+             std::string{"insert: a part of "} + to_string(part->scalar()) + " into a tile of " +
+                 to_string(y->scalar()) + "; write cast<T>(…)",
+             loc);
+    }
+    if (part->type()->is_scalar() && !split.rest.empty()) {
+        part = emit_value(c, Opcode::BROADCAST, {part}, c.module->tile(part->scalar(), split.rest),
+                          ir::None{}, loc);
+    }
+    auto *fitted = fit_dims(c, part, split.rest, loc);
+    if (!fitted) {
+        fail(ErrorKind::SHAPE,
+             "insert: a part of shape " + shape_text(part) + " into a tile of shape " + shape_text(y) +
+                 " whose other dimensions do not match it",
+             loc);
+    }
+    std::vector<Value *> operands{y, fitted};
+    operands.insert(operands.end(), at.begin(), at.end());
+    return emit_value(c, Opcode::INSERT, operands, y->type(), ir::AccessPayload{split.fixed, false},
+                      loc);
+}
+
+/// A map over the dimensions of `type`; `body` gets the coordinates and gives the element.
+template<class F> Value *map_over(const ir::Type *type, const F &body, SourceLoc loc) {
+    auto &c = current(loc);
+    auto *op = emit(c, Opcode::MAP, {}, {type}, ir::None{}, loc, 1);
+    auto *region = open_region(c, "map", op, op->body(), loc);
+    region->no_writes = true;
+    std::vector<Value *> at;
+    for (size_t i = 0; i < type->rank(); ++i) {
+        at.push_back(c.module->add_argument(op->body(), c.module->scalar(ScalarType::INT64)));
+    }
+    region->indices = at;
+    auto *element = body(c, at);
+    element = c.resolve(element);
+    c.module->append(op->body(),
+                     c.module->create(Opcode::YIELD, {element}, {}, ir::None{}, loc));
+    close_plain(c, *region);
+    return op->result();
+}
+
+Value *integer(Capture &c, int64_t value, SourceLoc loc) {
+    return emit_value(c, Opcode::CONSTANT, {}, c.module->scalar(ScalarType::INT64),
+                      ir::ConstantPayload{static_cast<uint64_t>(value)}, loc);
+}
+
+Value *element_of(Capture &c, Value *x, const std::vector<Value *> &at, Value *fallback,
+                  SourceLoc loc) {
+    std::vector<Value *> operands{x};
+    operands.insert(operands.end(), at.begin(), at.end());
+    std::vector<Dim> dims;
+    for (const auto &d : x->type()->dims) {
+        dims.push_back(d.dim);
+    }
+    if (fallback) {
+        operands.push_back(fallback);
+    }
+    return emit_value(c, Opcode::EXTRACT, operands, c.module->scalar(x->scalar()),
+                      ir::AccessPayload{dims, fallback != nullptr}, loc);
+}
+
+}// namespace
+
+Value *extract(Value *x, const Coord &place, SourceLoc loc) {
+    check_static(x, place, "at", loc);
+    return extract_at(x, leading(x, place.parts.size(), "at", loc), values_of(place), loc);
+}
+
+Value *extract(Value *x, const Nest &nest, SourceLoc loc) {
+    auto &region = region_of(nest, loc);
+    if (region.dims.empty()) {
+        fail(ErrorKind::SHAPE, "at: the domain of this nest is a range and has no dimensions; write x.at(coord(…))",
+             loc, {{"nest opened here", region.loc}});
+    }
+    return extract_at(x, region.dims, region.indices, loc);
+}
+
+Value *insert(Value *y, const Coord &place, Value *part, SourceLoc loc) {
+    check_static(y, place, "insert", loc);
+    return insert_at(y, leading(y, place.parts.size(), "insert", loc), values_of(place), part, loc);
+}
+
+Value *insert(Value *y, const Nest &nest, Value *part, SourceLoc loc) {
+    auto &region = region_of(nest, loc);
+    if (region.dims.empty()) {
+        fail(ErrorKind::SHAPE,
+             "insert: the domain of this nest is a range and has no dimensions; write insert(y, coord(…), v)",
+             loc, {{"nest opened here", region.loc}});
+    }
+    return insert_at(y, region.dims, region.indices, part, loc);
+}
+
+Value *gather(Value *x, Value *index, Dim axis, Value *fallback, SourceLoc loc) {
+    auto &c = current(loc);
+    if (x->type()->find(axis) < 0) {
+        fail(ErrorKind::INDEX, "gather: the tile of shape " + shape_text(x) + " has no such axis", loc);
+    }
+    std::vector<DimExtent> dims;
+    for (const auto &d : x->type()->dims) {
+        if (!(d.dim == axis)) {
+            dims.push_back(d);
+        }
+    }
+    for (const auto &d : index->type()->dims) {
+        auto found = std::find_if(dims.begin(), dims.end(),
+                                  [&](const DimExtent &k) { return k.dim == d.dim; });
+        if (found == dims.end()) {
+            dims.push_back(d);
+        } else if (found->extent != d.extent) {
+            fail(ErrorKind::SHAPE,
+                 "gather: the tile " + shape_text(x) + " and the index " + shape_text(index) +
+                     " share a dimension with different extents",
+                 loc);
+        }
+    }
+    auto *type = c.module->tile(x->scalar(), dims);
+    return map_over(
+        type,
+        [&](Capture &capture, const std::vector<Value *> &at) {
+            auto coordinate = [&](Dim d) { return at[static_cast<size_t>(type->find(d))]; };
+            std::vector<Value *> place;
+            for (const auto &d : index->type()->dims) {
+                place.push_back(coordinate(d.dim));
+            }
+            auto *selected = place.empty() ? index : element_of(capture, index, place, nullptr, loc);
+            std::vector<Value *> from;
+            for (const auto &d : x->type()->dims) {
+                from.push_back(d.dim == axis ? selected : coordinate(d.dim));
+            }
+            return element_of(capture, x, from, fallback, loc);
+        },
+        loc);
+}
+
+Value *reindex(Value *x, const Shape &shape,
+               const std::function<std::vector<Value *>(const std::vector<Value *> &)> &body,
+               SourceLoc loc) {
+    auto &c = current(loc);
+    auto *type = c.module->tile(x->scalar(), static_dims(shape, loc));
+    return map_over(
+        type,
+        [&](Capture &capture, const std::vector<Value *> &at) {
+            auto place = body(at);
+            if (place.size() != x->type()->rank()) {
+                fail(ErrorKind::SHAPE,
+                     "reindex: the lambda gives " + std::to_string(place.size()) +
+                         " coordinates for a tile of shape " + shape_text(x),
+                     loc);
+            }
+            return element_of(capture, x, place, nullptr, loc);
+        },
+        loc);
+}
+
+Value *reshape(Value *x, const Shape &shape, SourceLoc loc) {
+    auto &c = current(loc);
+    auto *type = c.module->tile(x->scalar(), static_dims(shape, loc));
+    const auto &from = x->type()->dims, &to = type->dims;
+    if (x->type()->element_count() != type->element_count()) {
+        fail(ErrorKind::SHAPE,
+             "reshape: " + shape_text(x) + " has " + std::to_string(x->type()->element_count()) +
+                 " elements, " + ir::extents_text(*type) + " has " +
+                 std::to_string(type->element_count()),
+             loc);
+    }
+    std::vector<int64_t> a, b;
+    for (const auto &d : from) {
+        a.push_back(d.extent);
+    }
+    for (const auto &d : to) {
+        b.push_back(d.extent);
+    }
+    if (a == b) {
+        return emit_value(c, Opcode::RETYPE, {x}, type, ir::None{}, loc);
+    }
+    return map_over(
+        type,
+        [&](Capture &capture, const std::vector<Value *> &at) {
+            Value *linear = integer(capture, 0, loc);
+            for (size_t i = 0; i < to.size(); ++i) {
+                auto *scaled = elementwise("mul", {linear, integer(capture, to[i].extent, loc)}, loc);
+                linear = elementwise("add", {scaled, at[i]}, loc);
+            }
+            std::vector<Value *> place(from.size());
+            for (size_t i = from.size(); i-- > 0;) {
+                auto *extent = integer(capture, from[i].extent, loc);
+                place[i] = i == 0 ? linear : elementwise("rem", {linear, extent}, loc);
+                linear = i == 0 ? linear : elementwise("div", {linear, extent}, loc);
+            }
+            return place.empty() ? x : element_of(capture, x, place, nullptr, loc);
+        },
+        loc);
+}
+
+Value *broadcast(Value *x, const Shape &shape, SourceLoc loc) {
+    auto &c = current(loc);
+    auto dims = static_dims(shape, loc);
+    for (const auto &d : x->type()->dims) {
+        bool fits = std::any_of(dims.begin(), dims.end(), [&](const DimExtent &to) {
+            return to.dim == d.dim && (to.extent == d.extent || d.extent == 1);
+        });
+        if (!fits) {
+            fail(ErrorKind::SHAPE,
+                 "broadcast: " + shape_text(x) + " does not grow to " +
+                     ir::extents_text(*c.module->tile(x->scalar(), dims)) +
+                     ": a dimension is missing there, or has another extent",
+                 loc);
+        }
+    }
+    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{}, loc);
+}
+
+Value *transpose(Value *x, const std::vector<Dim> &order, SourceLoc loc) {
+    auto &c = current(loc);
+    std::vector<DimExtent> dims;
+    for (auto d : order) {
+        auto at = x->type()->find(d);
+        bool twice = std::any_of(dims.begin(), dims.end(),
+                                 [&](const DimExtent &k) { return k.dim == d; });
+        if (at < 0 || twice) {
+            fail(twice ? ErrorKind::VALUE : ErrorKind::INDEX,
+                 twice ? std::string{"transpose: an axis is given twice"}
+                       : "transpose: the tile of shape " + shape_text(x) + " has no such axis",
+                 loc);
+        }
+        dims.push_back(x->type()->dims[static_cast<size_t>(at)]);
+    }
+    if (dims.size() != x->type()->rank()) {
+        fail(ErrorKind::SHAPE,
+             "transpose: " + std::to_string(dims.size()) + " axes for a tile of shape " + shape_text(x) +
+                 "; name every axis once",
+             loc);
+    }
+    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{}, loc);
+}
+
+Value *with_dims(Value *x, const std::vector<Dim> &identities, SourceLoc loc) {
+    auto &c = current(loc);
+    if (identities.size() != x->type()->rank()) {
+        fail(ErrorKind::SHAPE,
+             "with_dims: " + std::to_string(identities.size()) + " identities for a tile of shape " +
+                 shape_text(x),
+             loc);
+    }
+    std::vector<DimExtent> dims;
+    for (size_t i = 0; i < identities.size(); ++i) {
+        dims.push_back({identities[i], x->type()->dims[i].extent});
+    }
+    return emit_value(c, Opcode::RETYPE, {x}, c.module->tile(x->scalar(), dims), ir::None{}, loc);
+}
+
+Value *concat(Value *a, Value *b, Dim axis, SourceLoc loc) {
+    auto &c = current(loc);
+    auto at_a = a->type()->find(axis);
+    if (at_a < 0 || b->type()->find(axis) < 0 || a->scalar() != b->scalar()) {
+        fail(ErrorKind::SHAPE,
+             "concat: " + shape_text(a) + " and " + shape_text(b) +
+                 " must have one element type, and the axis in both",
+             loc);
+    }
+    auto dims = a->type()->dims;
+    auto first = dims[static_cast<size_t>(at_a)].extent;
+    dims[static_cast<size_t>(at_a)].extent +=
+        b->type()->dims[static_cast<size_t>(b->type()->find(axis))].extent;
+    for (const auto &d : b->type()->dims) {
+        if (!(d.dim == axis) &&
+            std::find(a->type()->dims.begin(), a->type()->dims.end(), d) == a->type()->dims.end()) {
+            fail(ErrorKind::SHAPE,
+                 "concat: " + shape_text(a) + " and " + shape_text(b) + " differ beside the axis", loc);
+        }
+    }
+    auto *type = c.module->tile(a->scalar(), dims);
+    return map_over(
+        type,
+        [&](Capture &capture, const std::vector<Value *> &at) {
+            auto coordinate = [&](Dim d) { return at[static_cast<size_t>(type->find(d))]; };
+            auto place = [&](const Value *x, Value *along) {
+                std::vector<Value *> list;
+                for (const auto &d : x->type()->dims) {
+                    list.push_back(d.dim == axis ? along : coordinate(d.dim));
+                }
+                return list;
+            };
+            auto *split = integer(capture, first, loc);
+            auto *in_a = element_of(capture, a, place(a, coordinate(axis)), nullptr, loc);
+            auto *rest = elementwise("sub", {coordinate(axis), split}, loc);
+            auto *in_b = element_of(capture, b, place(b, rest), nullptr, loc);
+            auto *first_part = elementwise("lt", {coordinate(axis), split}, loc);
+            return elementwise("ite", {first_part, in_a, in_b}, loc);
+        },
+        loc);
+}
+
+void begin_pure_body(const char *what, SourceLoc loc) {
+    auto &c = current(loc);
+    auto &region = c.regions.emplace_back();
+    region.kind = what;
+    region.parent = c.current;
+    region.region = c.current->region;
+    region.no_writes = true;
+    region.loc = loc;
+    c.current = &region;
+}
+
+void end_pure_body() {
+    auto &c = *current_or_null();
+    close_plain(c, *c.current);
+}
+
+}// namespace luisa::tile::core

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/capture.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+
+namespace luisa::tile {
+
+namespace core {
+
+using ir::Opcode;
+
+namespace {
+
+Capture &check_view(const ViewInfo *view, SourceLoc loc) {
+    auto &c = current(loc);
+    if (view->capture != c.id) {
+        fail(ErrorKind::OWNERSHIP, "this view belongs to another capture", loc);
+    }
+    return c;
+}
+
+void check_effect_allowed(Capture &c, const char *what, SourceLoc loc) {
+    for (auto *r = c.current; r; r = r->parent) {
+        if (r->no_writes) {
+            fail(ErrorKind::SCOPE, std::string{"a "} + r->kind + " may not contain a " + what, loc);
+        }
+    }
+}
+
+std::vector<Value *> coordinates(const ViewInfo *view, const Coord &place, SourceLoc loc) {
+    auto rank = view->parameter->type()->rank();
+    if (place.parts.size() != rank) {
+        fail(ErrorKind::SHAPE,
+             "the view has rank " + std::to_string(rank) + ", the coordinates have " +
+                 std::to_string(place.parts.size()),
+             loc);
+    }
+    std::vector<Value *> values{view->parameter};
+    for (const auto &part : place.parts) {
+        values.push_back(part.value());
+    }
+    return values;
+}
+
+std::vector<ir::DimExtent> box_of(const ViewInfo *view, const Shape &shape, SourceLoc loc) {
+    auto rank = view->parameter->type()->rank();
+    if (shape.entries.size() != rank) {
+        fail(ErrorKind::SHAPE,
+             "the view has rank " + std::to_string(rank) + ", the shape has rank " +
+                 std::to_string(shape.entries.size()) +
+                 "; give one axis or extent a dimension (1 for a single row)",
+             loc);
+    }
+    return static_dims(shape, loc);
+}
+
+}// namespace
+
+const Index &extent_of(const ViewInfo *view, int axis, SourceLoc loc) {
+    check_view(view, loc);
+    if (axis < 0 || static_cast<size_t>(axis) >= view->extents.size()) {
+        fail(ErrorKind::INDEX,
+             "extent(" + std::to_string(axis) + ") of a view of rank " +
+                 std::to_string(view->extents.size()),
+             loc);
+    }
+    return view->extents[static_cast<size_t>(axis)];
+}
+
+Index stride_of(const ViewInfo *view, int axis, SourceLoc loc) {
+    (void)extent_of(view, axis, loc);
+    const auto &type = *view->parameter->type();
+    if (!type.strides.empty()) {
+        return Index{type.strides[static_cast<size_t>(axis)], loc};
+    }
+    Index stride{1, loc};
+    for (size_t i = type.rank(); i-- > static_cast<size_t>(axis) + 1;) {
+        stride = stride * view->extents[i];
+    }
+    return stride;
+}
+
+Value *load(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds bounds,
+            Value *fallback, SourceLoc loc) {
+    auto &c = check_view(view, loc);
+    check_effect_allowed(c, "load", loc);
+    auto dims = box_of(view, shape, loc);
+    auto operands = coordinates(view, origin, loc);
+    if (fallback) {
+        operands.push_back(fallback);
+    }
+    return emit_value(c, Opcode::LOAD, operands, c.module->tile(view->parameter->scalar(), dims),
+                      ir::LoadPayload{bounds, fallback != nullptr}, loc);
+}
+
+Value *load_element(const ViewInfo *view, const Coord &place, SourceLoc loc) {
+    auto &c = check_view(view, loc);
+    check_effect_allowed(c, "load", loc);
+    return emit_value(c, Opcode::LOAD, coordinates(view, place, loc),
+                      c.module->scalar(view->parameter->scalar()), ir::LoadPayload{}, loc);
+}
+
+void store(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds bounds, Value *tile,
+           SourceLoc loc) {
+    auto &c = check_view(view, loc);
+    check_effect_allowed(c, "store", loc);
+    auto box = box_of(view, shape, loc);
+    // Positional dimensions of extent one that the box lacks are dropped; the rest must fit it.
+    std::vector<ir::DimExtent> kept;
+    for (const auto &d : tile->type()->dims) {
+        auto found = std::find_if(box.begin(), box.end(),
+                                  [&](const ir::DimExtent &b) { return b.dim == d.dim; });
+        bool fits = found != box.end() && (found->extent == d.extent || d.extent == 1);
+        if (!fits && !(d.dim.is_positional() && d.extent == 1)) {
+            auto *op = tile->definition();
+            fail(ErrorKind::SHAPE,
+                 "store: a tile of shape " + ir::extents_text(*tile->type()) + " into a box of shape " +
+                     ir::extents_text(*c.module->tile(tile->scalar(), box)) +
+                     ": its dimensions are not those of the box",
+                 loc,
+                 op && op->loc.known() ? std::vector<Error::Note>{{"tile made here", op->loc}}
+                                       : std::vector<Error::Note>{});
+        }
+        if (fits) {
+            kept.push_back(d);
+        }
+    }
+    tile = fit_dims(c, tile, kept, loc);
+    auto operands = coordinates(view, origin, loc);
+    operands.insert(operands.begin() + 1, tile);
+    emit(c, Opcode::STORE, operands, {}, ir::StorePayload{bounds, box}, loc);
+}
+
+void store_element(const ViewInfo *view, const Coord &place, Value *value, SourceLoc loc) {
+    auto &c = check_view(view, loc);
+    check_effect_allowed(c, "store", loc);
+    auto operands = coordinates(view, place, loc);
+    operands.insert(operands.begin() + 1, value);
+    emit(c, Opcode::STORE, operands, {}, ir::StorePayload{Bounds::ZERO, {}}, loc);
+}
+
+}// namespace core
+
+Dim dim(const char *label) {
+    static std::atomic<uint32_t> next{Dim::positional_limit};
+    static std::mutex mutex;
+    static std::set<std::string> labels;
+    std::lock_guard lock{mutex};
+    return {next++, labels.insert(label).first->c_str()};
+}
+
+Axis axis(const char *label, int64_t extent, SourceLoc loc) {
+    return axis(dim(label), extent, loc);
+}
+
+Axis axis(Dim d, int64_t extent, SourceLoc loc) {
+    if (extent < 0) {
+        core::fail(ErrorKind::VALUE,
+                   std::string{"axis '"} + d.label + "': extent must be >= 0, got " +
+                       std::to_string(extent),
+                   loc);
+    }
+    return {d, extent, loc};
+}
+
+Shape Shape::without(Dim d) const {
+    Shape s;
+    s.loc = loc;
+    for (const auto &entry : entries) {
+        if (!(entry.dim == d)) {
+            s.entries.push_back(entry);
+        }
+    }
+    return s;
+}
+
+Shape shape(ShapeArg a, ShapeArg b, ShapeArg c, ShapeArg d, ShapeArg e, ShapeArg f, SourceLoc loc) {
+    Shape s;
+    s.loc = loc;
+    for (const auto *arg : {&a, &b, &c, &d, &e, &f}) {
+        if (!arg->_present) {
+            break;
+        }
+        auto position = static_cast<uint32_t>(s.entries.size());
+        auto identity = arg->_positional ? Dim::positional(position) : arg->_dim;
+        for (const auto &entry : s.entries) {
+            if (entry.dim == identity) {
+                core::fail(ErrorKind::VALUE, "shape: the same axis stands twice", loc);
+            }
+        }
+        if (arg->_extent.is_static() && int64_t(arg->_extent) < 0) {
+            core::fail(ErrorKind::VALUE,
+                       "extent must be >= 0, got " + std::to_string(int64_t(arg->_extent)), loc);
+        }
+        s.entries.push_back({identity, arg->_extent});
+    }
+    return s;
+}
+
+Coord coord(IndexArg a, IndexArg b, IndexArg c, IndexArg d, IndexArg e, IndexArg f, SourceLoc loc) {
+    Coord place;
+    place.loc = loc;
+    for (const auto *part : {&a, &b, &c, &d, &e, &f}) {
+        if (part->present()) {
+            place.parts.push_back(*part);
+        }
+    }
+    return place;
+}
+
+IndexSpace range(IndexArg begin, IndexArg end, IndexArg step, SourceLoc loc) {
+    int64_t known = 1;
+    if (step.is_host(known) && known == 0) {
+        core::fail(ErrorKind::VALUE, "range: a step of zero never ends; give a positive or negative step",
+                   loc);
+    }
+    return {begin, end, step, loc};
+}
+
+Index::operator int64_t() const {
+    if (_value) {
+        core::fail(ErrorKind::CONSTRAINT,
+                   "this extent is known at launch only, and is used as a host integer; keep it staged, or "
+                   "bind it statically in tensor_shape",
+                   _loc);
+    }
+    return _host;
+}
+
+core::Value *Index::value(SourceLoc loc) const {
+    return _value ? _value : core::constant(ScalarType::INT64, core::literal(_host), loc);
+}
+
+Index Index::fold(const char *op, Index a, Index b) {
+    if (!a.is_static() || !b.is_static()) {
+        return {core::elementwise(op, {a.value(a._loc), b.value(b._loc)}, a._loc), a._loc};
+    }
+    auto x = a._host, y = b._host;
+    std::string_view name{op};
+    if (y == 0 && (name == "div" || name == "rem" || name == "ceil_div")) {
+        core::fail(ErrorKind::VALUE, "division of an extent by zero", a._loc);
+    }
+    int64_t result = 0;
+    bool overflow = name == "add"   ? __builtin_add_overflow(x, y, &result)
+                    : name == "sub" ? __builtin_sub_overflow(x, y, &result)
+                    : name == "mul" ? __builtin_mul_overflow(x, y, &result)
+                                    : false;
+    if (overflow) {
+        core::fail(ErrorKind::VALUE, "arithmetic on extents leaves the range of int64", a._loc);
+    }
+    if (name == "div") {
+        result = x / y;
+    } else if (name == "rem") {
+        result = x % y;
+    } else if (name == "ceil_div") {
+        result = x / y + (x % y != 0 && (x < 0) == (y < 0));
+    }
+    return {result, a._loc};
+}
+
+IndexArg::IndexArg(Index value, SourceLoc loc) : _present{true}, _loc{loc} {
+    if (value.is_static()) {
+        _host = int64_t(value);
+    } else {
+        _value = value.value(loc);
+    }
+}
+
+core::Value *IndexArg::value() const {
+    return _value ? _value : core::constant(ScalarType::INT64, core::literal(_host), _loc);
+}
+
+}// namespace luisa::tile

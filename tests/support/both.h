@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/kernel.h>
+
+#include "compile/cpu.h"
+#include "frontend/kernel_access.h"
+#include "interpreter/interpreter.h"
+#include "types/convert.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+// Runs a captured kernel on the interpreter and on the CPU back end and compares every element of every
+// view, padding included.
+
+namespace luisa::tile::test {
+
+/// One view argument: elements in a buffer with room around them.
+struct View {
+    ScalarType type = ScalarType::FLOAT32;
+    std::vector<int64_t> extents, strides;
+    std::vector<uint8_t> bytes;
+    int64_t origin = 0;///< element (0, …, 0) in the buffer
+
+    [[nodiscard]] int64_t count() const {
+        int64_t n = 1;
+        for (auto e : extents) {
+            n *= e;
+        }
+        return n;
+    }
+};
+
+inline std::vector<int64_t> dense_strides(const std::vector<int64_t> &extents) {
+    std::vector<int64_t> strides(extents.size(), 1);
+    for (size_t i = extents.size(); i-- > 1;) {
+        strides[i - 1] = strides[i] * std::max<int64_t>(extents[i], 1);
+    }
+    return strides;
+}
+
+/// A dense view holding `values` (converted to the element type), cyclically.
+template<class T> View dense(std::vector<int64_t> extents, const std::vector<T> &values) {
+    View v;
+    v.type = scalar_type_of<T>;
+    v.extents = std::move(extents);
+    v.strides = dense_strides(v.extents);
+    auto n = static_cast<size_t>(v.count());
+    v.bytes.resize(n * sizeof(T) + 64, 0xa5);
+    for (size_t i = 0; i < n && !values.empty(); ++i) {
+        std::memcpy(v.bytes.data() + i * sizeof(T), &values[i % values.size()], sizeof(T));
+    }
+    return v;
+}
+
+/// Random floats in [-1, 1), rounded to T.
+template<class T = float> View random_view(std::vector<int64_t> extents, uint32_t seed) {
+    std::mt19937 engine{seed};
+    std::uniform_real_distribution<float> d{-1, 1};
+    std::vector<T> values(1021);
+    for (auto &x : values) {
+        x = static_cast<T>(d(engine));
+    }
+    return dense<T>(std::move(extents), values);
+}
+
+/// Small integers in [-range, range] as T: sums of them are exact.
+template<class T = float> View integer_view(std::vector<int64_t> extents, uint32_t seed, int range = 3) {
+    std::mt19937 engine{seed};
+    std::vector<T> values(1021);
+    for (auto &x : values) {
+        x = static_cast<T>(static_cast<float>(static_cast<int>(engine() % static_cast<uint32_t>(2 * range + 1)) - range));
+    }
+    return dense<T>(std::move(extents), values);
+}
+
+/// A view of sentinels for an output.
+template<class T = float> View output_view(std::vector<int64_t> extents) {
+    return dense<T>(std::move(extents), std::vector<T>{static_cast<T>(-77.0f)});
+}
+
+struct Scalars {
+    std::vector<uint64_t> bits;
+};
+inline uint64_t bits_of(float x) {
+    uint32_t u = 0;
+    std::memcpy(&u, &x, 4);
+    return u;
+}
+inline uint64_t bits_of(int64_t x) { return static_cast<uint64_t>(x); }
+
+inline KernelArgument argument_of(View &v) {
+    KernelArgument a;
+    a.data = v.bytes.data() + static_cast<size_t>(v.origin) * size_of(v.type);
+    a.extents = v.extents;
+    a.strides = v.strides;
+    return a;
+}
+
+/// Arguments in signature order: views where the parameter is a view, scalars elsewhere.
+inline std::vector<KernelArgument> arguments_of(const ir::Module &module, std::vector<View> &views,
+                                                const std::vector<uint64_t> &scalars) {
+    std::vector<KernelArgument> list;
+    size_t view = 0, scalar = 0;
+    for (auto *p : module.kernel()->body->arguments()) {
+        if (p->type()->is_view()) {
+            list.push_back(argument_of(views.at(view++)));
+        } else {
+            KernelArgument a;
+            a.scalar_bits = scalars.at(scalar++);
+            list.push_back(a);
+        }
+    }
+    return list;
+}
+
+inline void run_cpu(const compile::CpuKernel &kernel, const std::vector<KernelArgument> &arguments) {
+    std::vector<uint64_t> words;
+    for (const auto &a : arguments) {
+        if (a.extents.empty() && !a.data) {
+            words.push_back(a.scalar_bits);
+            continue;
+        }
+        words.push_back(reinterpret_cast<uint64_t>(a.data));
+        for (auto e : a.extents) {
+            words.push_back(static_cast<uint64_t>(e));
+        }
+        for (auto s : a.strides) {
+            words.push_back(static_cast<uint64_t>(s));
+        }
+    }
+    auto *scratch = std::aligned_alloc(64, (kernel.scratch_bytes + 127) / 64 * 64);
+    std::memset(scratch, 0xfe, (kernel.scratch_bytes + 127) / 64 * 64);
+    for (const auto &phase : kernel.phases) {
+        auto count = phase.task_count;
+        if (phase.count) {
+            phase.count(words.data(), 0, 0, scratch, nullptr);
+            count = *static_cast<int64_t *>(scratch);
+        }
+        for (int64_t t = 0; t < count; t += phase.grain) {
+            phase.run(words.data(), t, std::min(count, t + phase.grain), scratch, nullptr);
+        }
+    }
+    std::free(scratch);
+}
+
+inline double element_value(const View &v, size_t i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, v.bytes.data() + i * size_of(v.type), size_of(v.type));
+    return is_float(v.type) ? arith::to_double(v.type, bits)
+           : is_signed(v.type)
+               ? static_cast<double>(static_cast<int64_t>(arith::to_double(v.type, bits)))
+               : static_cast<double>(arith::to_double(v.type, bits));
+}
+
+/// Equal bits, any NaN equal to any NaN; or within `tolerance` relative to max(1, |expected|).
+inline ::testing::AssertionResult same(const View &expected, const View &got, double tolerance,
+                                       size_t which) {
+    auto width = size_of(expected.type);
+    for (size_t i = 0; i * width + width <= expected.bytes.size(); ++i) {
+        if (std::memcmp(expected.bytes.data() + i * width, got.bytes.data() + i * width, width) == 0) {
+            continue;
+        }
+        double e = element_value(expected, i), g = element_value(got, i);
+        if (is_float(expected.type)) {
+            if (std::isnan(e) && std::isnan(g)) {
+                continue;
+            }
+            if (tolerance > 0 && std::fabs(e - g) <= tolerance * std::max(1.0, std::fabs(e))) {
+                continue;
+            }
+        }
+        return ::testing::AssertionFailure()
+               << "view " << which << ", element " << i << ": interpreter " << e << ", cpu " << g;
+    }
+    return ::testing::AssertionSuccess();
+}
+
+struct BothOptions {
+    double tolerance = 0;///< 0: equal bits
+    bool may_alias = false;
+};
+
+/// Runs `kernel` on both back ends from equal inputs and compares all views. Returns what the interpreter left.
+inline std::vector<View> run_both(const Kernel &kernel, std::vector<View> views,
+                                  std::vector<uint64_t> scalars = {}, BothOptions options = {}) {
+    const auto &module = *module_of(kernel);
+    auto reference = views;
+    interpreter::run(module, arguments_of(module, reference, scalars));
+    compile::CpuOptions cpu{emit::host_cpu(), 1, options.may_alias};
+    auto compiled = compile::compile_cpu(module, cpu);
+    run_cpu(*compiled, arguments_of(module, views, scalars));
+    for (size_t i = 0; i < views.size(); ++i) {
+        EXPECT_TRUE(same(reference[i], views[i], options.tolerance, i))
+            << kernel.ir_text() << compiled->plan;
+    }
+    return reference;
+}
+
+}// namespace luisa::tile::test

@@ -17,6 +17,8 @@ public:
 
     /// Plans a region and what is nested in it, into `plan.blocks`.
     void plan_region(const ir::Region &region);
+    /// Lets the contractions of a root `parallel` fill panels that its tasks share, once a launch.
+    void share_panels(const ir::Operation &nest);
     /// Plans the operations from `first` up to `end` (null: all that follow).
     void plan_operations(const ir::Region &region, const ir::Operation *first,
                          const ir::Operation *end, Block &block);
@@ -42,6 +44,7 @@ private:
 
     bool match_contraction(const ir::Operation &op, Contraction &out);
     void shape_contraction(Contraction &contraction);
+    [[nodiscard]] bool streams_from_memory(const ir::Value *operand) const;
     void finish_contraction(Contraction contraction, Block &block);
     void fuse_epilogues(Block &block);
 

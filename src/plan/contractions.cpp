@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/expressions.h"
+#include "analysis/intervals.h"
 #include "plan/block_planner.h"
 
 #include <algorithm>
+#include <set>
 
 namespace luisa::tile::plan {
 
@@ -106,6 +108,24 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
     return true;
 }
 
+/// Whether a plain load comes from a view that does not stay in the second-level cache: its rows are
+/// then copied next to each other once a task, which also keeps them out of each other's sets.
+bool BlockPlanner::streams_from_memory(const ir::Value *operand) const {
+    auto *op = operand->definition();
+    if (!op || op->opcode() != Opcode::LOAD || is_kept(operand)) {
+        return false;
+    }
+    const auto &view = *op->operand(0)->type();
+    int64_t bytes = static_cast<int64_t>(size_of(view.scalar));
+    for (const auto &axis : view.axes) {
+        if (axis.extent == ir::runtime_value ||
+            __builtin_mul_overflow(bytes, axis.extent, &bytes)) {
+            return false;
+        }
+    }
+    return bytes > _plan->facts.l2_bytes / 2;
+}
+
 void BlockPlanner::shape_contraction(Contraction &c) {
     auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
     // Slope with which an operand is read when `axis` moves: 1 is a plain vector load.
@@ -170,12 +190,156 @@ void BlockPlanner::shape_contraction(Contraction &c) {
         auto *vector_operand = product->operand(c.transposed ? 0 : 1);
         auto slope = columns.empty() ? analysis::Slope{true, 1}
                                      : operand_slope(vector_operand, columns.back().dim);
-        c.pack |= !slope.known || slope.value != 1 || _cost.element_cost(vector_operand) > 1;
+        c.pack |= !slope.known || slope.value != 1 || _cost.element_cost(vector_operand) > 1 ||
+                  (height >= 4 * c.rows && streams_from_memory(vector_operand));
+    }
+}
+
+/// Long contractions go through the columns in panels that stay in the first-level cache while all rows
+/// use them; partial sums wait in scratch memory.
+static int64_t panel_steps(const Contraction &c, const target::CpuFacts &facts) {
+    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+    if (!c.pack || c.nests.size() != 1 || c.products.size() != 1 || rows.empty() || columns.empty() ||
+        rows.back().extent < 4 * c.rows) {
+        return 0;
+    }
+    const auto &nest = *c.nests.front();
+    if (!nest.get<ir::NestPayload>().is_range) {
+        return 0;
+    }
+    auto begin = analysis::interval_of(nest.operand(0)), end = analysis::interval_of(nest.operand(1)),
+         step = analysis::interval_of(nest.operand(2));
+    if (begin.low != begin.high || end.low != end.high || step.low != step.high || step.low <= 0) {
+        return 0;
+    }
+    int64_t depth = 1;
+    for (const auto &d : c.roles.contracted) {
+        depth *= std::max<int64_t>(d.extent, 1);
+    }
+    int64_t trips = (end.low - begin.low + step.low - 1) / step.low;
+    int64_t row_bytes = int64_t{c.vectors} * facts.vector_bytes;
+    int64_t steps = std::max<int64_t>(1, facts.l1_bytes * 2 / 3 / row_bytes / depth);
+    return trips > 2 * steps ? steps : 0;
+}
+
+namespace {
+
+/// The axes of `body`'s domain that an expression depends on; false if it depends on anything else that
+/// changes while the kernel runs.
+struct AxisDependence {
+    const Plan &plan;
+    const ir::Region &body;
+    const Contraction &contraction;
+    std::set<size_t> axes;
+    std::unordered_set<const ir::Value *> seen;
+
+    bool visit(const ir::Value *value) {
+        if (!seen.insert(value).second || value->type()->is_view()) {
+            return true;
+        }
+        if (auto *owner = value->owner()) {
+            if (owner == &body) {
+                axes.insert(value->index());
+                return true;
+            }
+            auto *parent = owner->parent();
+            bool temporal = std::find(contraction.nests.begin(), contraction.nests.end(), parent) !=
+                            contraction.nests.end();
+            return !parent || temporal || parent->opcode() == Opcode::MAP;
+        }
+        auto *op = value->definition();
+        if (plan.home(value) || !analysis::is_inline(*op)) {
+            return false;
+        }
+        for (auto *region : op->regions()) {
+            for (auto *inner : *region) {
+                for (auto *operand : inner->operands()) {
+                    if (!visit(operand)) {
+                        return false;
+                    }
+                }
+            }
+        }
+        auto operands = op->operands();
+        return std::all_of(operands.begin(), operands.end(),
+                           [&](const ir::Value *v) { return visit(v); });
+    }
+};
+
+bool is_constant_extent(const ir::Value *value) {
+    auto known = analysis::interval_of(value);
+    return known.low == known.high;
+}
+
+/// Views that an expression loads from.
+void loaded_views(const ir::Value *value, std::unordered_set<const ir::Value *> &views,
+                  std::unordered_set<const ir::Value *> &seen) {
+    auto *op = value->definition();
+    if (!op || !seen.insert(value).second) {
+        return;
+    }
+    for (auto *operand : op->operands()) {
+        if (operand->type()->is_view()) {
+            views.insert(operand);
+        }
+        loaded_views(operand, views, seen);
+    }
+    for (auto *region : op->regions()) {
+        for (auto *inner : *region) {
+            for (auto *operand : inner->operands()) {
+                loaded_views(operand, views, seen);
+            }
+        }
+    }
+}
+
+}// namespace
+
+void BlockPlanner::share_panels(const ir::Operation &nest) {
+    const auto &payload = nest.get<ir::NestPayload>();
+    bool is_static = !payload.is_range && !_plan->may_alias;
+    for (size_t i = 0; i < payload.dims.size() && is_static; ++i) {
+        is_static &= is_constant_extent(nest.operand(i));
+    }
+    if (!is_static) {
+        return;
+    }
+    std::unordered_set<const ir::Value *> stored;
+    for (auto *op : *_plan->kernel->body) {
+        visit_stores(*op, [&](const ir::Operation &store) { stored.insert(store.operand(0)); });
+    }
+    for (auto &step : _plan->blocks.at(nest.body()).steps) {
+        auto *c = std::get_if<Contraction>(&step);
+        if (!c || !c->pack || !c->roles.batch.empty() || c->roles.rows.size() > 1 ||
+            c->roles.columns.size() > 1) {
+            continue;
+        }
+        AxisDependence dependence{*_plan, *nest.body(), *c, {}, {}};
+        bool shareable = true;
+        for (const auto *temporal : c->nests) {
+            for (auto *operand : temporal->operands()) {
+                shareable &= !operand->type()->is_scalar() || is_constant_extent(operand);
+            }
+        }
+        for (const auto *product : c->products) {
+            auto *operand = product->operand(c->transposed ? 0 : 1);
+            std::unordered_set<const ir::Value *> views, seen;
+            loaded_views(operand, views, seen);
+            shareable &= dependence.visit(operand) &&
+                         std::none_of(views.begin(), views.end(),
+                                      [&](const ir::Value *v) { return stored.count(v) != 0; });
+        }
+        if (shareable && dependence.axes.size() < payload.dims.size()) {
+            c->shared = true;
+            c->shared_axes.assign(dependence.axes.begin(), dependence.axes.end());
+        }
     }
 }
 
 void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
     shape_contraction(contraction);
+    contraction.panel_steps = panel_steps(contraction, _plan->facts);
     auto *result = contraction.result;
     const auto &roles = contraction.roles;
     std::vector<ir::DimExtent> order;

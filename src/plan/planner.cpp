@@ -84,6 +84,7 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
             auto &phase = plan.phases.emplace_back();
             phase.nest = op;
             planner.plan_region(*op->body());
+            planner.share_panels(*op);
             op = op->next();
             continue;
         }

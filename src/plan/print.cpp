@@ -65,10 +65,11 @@ struct Printer {
     void contraction(const Contraction &c) {
         const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
         const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
-        line(fmt::format("contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}",
+        line(fmt::format("contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}",
                          dims_text(rows), dims_text(columns), dims_text(c.roles.contracted), c.rows,
                          c.vectors * c.lanes, c.nests.empty() ? "" : ", steps interchanged with blocks",
-                         c.pack ? ", vector operand packed" : "",
+                         !c.pack ? "" : c.shared ? ", vector operand packed once" : ", vector operand packed",
+                         c.panel_steps ? fmt::format(", panels of {} steps", c.panel_steps) : "",
                          c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
                          at(c.products.front()->loc)));
         ++depth;

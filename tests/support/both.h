@@ -137,18 +137,20 @@ inline void run_cpu(const compile::CpuKernel &kernel, const std::vector<KernelAr
         }
     }
     auto *scratch = std::aligned_alloc(64, (kernel.scratch_bytes + 127) / 64 * 64);
+    auto *shared = std::aligned_alloc(64, (kernel.shared_bytes + 127) / 64 * 64);
     std::memset(scratch, 0xfe, (kernel.scratch_bytes + 127) / 64 * 64);
     for (const auto &phase : kernel.phases) {
         auto count = phase.task_count;
         if (phase.count) {
-            phase.count(words.data(), 0, 0, scratch, nullptr);
+            phase.count(words.data(), 0, 0, scratch, shared);
             count = *static_cast<int64_t *>(scratch);
         }
         for (int64_t t = 0; t < count; t += phase.grain) {
-            phase.run(words.data(), t, std::min(count, t + phase.grain), scratch, nullptr);
+            phase.run(words.data(), t, std::min(count, t + phase.grain), scratch, shared);
         }
     }
     std::free(scratch);
+    std::free(shared);
 }
 
 inline double element_value(const View &v, size_t i) {

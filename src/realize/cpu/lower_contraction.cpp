@@ -79,7 +79,10 @@ private:
         auto dims = plain_dims();
         if (depth == dims.size()) {
             if (_c.pack) {
-                pack_panel(point);
+                lay_out_panels();
+                if (!_c.shared) {
+                    fill_panels(point);
+                }
             }
             return column_blocks(point);
         }
@@ -105,7 +108,7 @@ private:
         auto *whole = _b.sub(positive, _b.rem(positive, _b.index(width)));
         if (axis.extent >= width) {
             _b.loop(_b.index(0), whole, width, {}, [&](ir::Value *iv, const Values &) {
-                row_blocks(point, iv, _c.vectors, nullptr);
+                column_block(point, iv, _c.vectors, nullptr);
                 return Values{};
             });
         }
@@ -114,7 +117,7 @@ private:
             int vectors = static_cast<int>((rest + _c.lanes - 1) / _c.lanes);
             int64_t known = 0;
             auto emit = [&] {
-                row_blocks(point, whole, vectors, left);
+                column_block(point, whole, vectors, left);
                 return Values{};
             };
             if (MachineBuilder::is_constant(left, known)) {
@@ -127,6 +130,70 @@ private:
             auto *chosen = _b.both(_b.compare(Opcode::GT, left, low), _b.compare(Opcode::LE, left, high));
             _b.branch(chosen, emit, [] { return Values{}; });
         }
+    }
+
+    /// One block of columns: all steps in registers, or panel by panel where the plan says so.
+    void column_block(Point &point, ir::Value *column, int vectors, ir::Value *left) {
+        if (_c.panel_steps == 0) {
+            return row_blocks(point, column, vectors, left);
+        }
+        auto rows = _rows.back();
+        auto bytes = static_cast<int64_t>(size_of(_wide));
+        _sum_width = int64_t{vectors} * _c.lanes;
+        _sum_offset = _l.allocate_bytes(rows.extent * _sum_width * bytes);
+        each_row(point, column, vectors, left, [&](Point &place, ir::Value *row, int vector) {
+            auto *start = _b.splat(_l.convert(_l.evaluate(_c.initial, place), _wide), _c.lanes);
+            write_sum(row, vector, start);
+        });
+        _b.forget_reads();
+        auto range = _l.range_of(*_c.nests.front());
+        auto *stride = _b.mul(range.step, _b.index(_c.panel_steps));
+        _b.loop(range.begin, range.end, stride, {}, [&](ir::Value *iv, const Values &) {
+            _panel_begin = iv;
+            _panel_end = _b.minimum(range.end, _b.add(iv, stride));
+            row_blocks(point, column, vectors, left);
+            _panel_begin = _panel_end = nullptr;
+            return Values{};
+        });
+        _b.forget_reads();
+        each_row(point, column, vectors, left, [&](Point &place, ir::Value *row, int vector) {
+            std::vector<Point> places{place};
+            finish_block(places, {read_sum(row, vector)});
+        });
+        _b.forget_reads();
+    }
+
+    void each_row(Point &point, ir::Value *column, int vectors, ir::Value *left,
+                  const std::function<void(Point &, ir::Value *, int)> &body) {
+        _b.loop(_b.index(0), _b.maximum(end_of(_rows.back()), _b.index(0)), 1, {},
+                [&](ir::Value *row, const Values &) {
+                    for (int j = 0; j < vectors; ++j) {
+                        auto place = element(point, row, column, j, left, vectors);
+                        body(place, row, j);
+                    }
+                    return Values{};
+                });
+    }
+
+    // Partial sums of a column block between panels.
+
+    ir::Value *sum_address(ir::Value *row, int vector) {
+        auto bytes = static_cast<int64_t>(size_of(_wide));
+        auto *base = _b.address(_l._scratch, nullptr, 1, _sum_offset);
+        return _b.address(base, row, _sum_width * bytes, int64_t{vector} * _c.lanes * bytes);
+    }
+
+    void write_sum(ir::Value *row, int vector, ir::Value *value) {
+        auto align = static_cast<uint32_t>(size_of(_wide));
+        _b.effect(Opcode::WRITE, {sum_address(row, vector), value},
+                  ir::MemoryPayload{align, false, false});
+    }
+
+    ir::Value *read_sum(ir::Value *row, int vector) {
+        auto *type = _b.module().vector(_wide, static_cast<uint16_t>(_c.lanes));
+        auto align = static_cast<uint32_t>(size_of(_wide));
+        return _b.read(Opcode::READ, {sum_address(row, vector)},
+                       ir::MemoryPayload{align, false, false}, type);
     }
 
     /// The rests that can occur, one a number of vectors.
@@ -284,6 +351,21 @@ private:
                         ir::Value *left) {
         Values accumulators;
         int lanes = _columns.empty() ? 1 : _c.lanes;
+        if (_panel_begin) {
+            for (int i = 0; i < height; ++i) {
+                for (int j = 0; j < vectors; ++j) {
+                    accumulators.push_back(read_sum(_b.add(row, _b.index(i)), j));
+                }
+            }
+            auto sums = nest_steps(0, point, row, height, column, vectors, left, accumulators);
+            for (int i = 0; i < height; ++i) {
+                for (int j = 0; j < vectors; ++j) {
+                    write_sum(_b.add(row, _b.index(i)), j,
+                              sums[static_cast<size_t>(i * vectors + j)]);
+                }
+            }
+            return;
+        }
         std::vector<Point> places;
         for (int i = 0; i < height; ++i) {
             for (int j = 0; j < vectors; ++j) {
@@ -318,7 +400,9 @@ private:
         auto *region = nest.body();
         if (payload.is_range) {
             auto range = _l.range_of(nest);
-            return _b.loop(range.begin, range.end, range.step, states,
+            auto *begin = _panel_begin ? _panel_begin : range.begin;
+            auto *end = _panel_begin ? _panel_end : range.end;
+            return _b.loop(begin, end, range.step, states,
                            [&](ir::Value *iv, const Values &now) {
                                _l._scalars[region->argument(0)] = range.index(_b, iv);
                                return body(now);
@@ -473,8 +557,28 @@ private:
 
     // Panels: the vector operand of the whole contraction, contiguous along the vector axis.
 
-    void pack_panel(Point &point) {
+public:
+    /// The part of a launch's shared memory that all instances' panels take.
+    int64_t shared_bytes(const ir::Operation &root) {
+        lay_out_panels();
+        int64_t bytes = _panel_bytes;
+        for (auto axis : _c.shared_axes) {
+            bytes *= analysis::interval_of(root.operand(axis)).low;
+        }
+        return bytes;
+    }
+
+    /// Fills the panels of the instance whose axes are bound.
+    void run_pack() {
+        lay_out_panels();
+        Point point;
+        fill_panels(point);
+    }
+
+private:
+    void lay_out_panels() {
         _panels.clear();
+        _panel_bytes = 0;
         auto axis = _columns.empty() ? DimExtent{Dim{}, 1} : _columns.back();
         int64_t width = (axis.extent + _c.lanes - 1) / _c.lanes * _c.lanes;
         auto bytes = static_cast<int64_t>(size_of(_wide));
@@ -482,9 +586,14 @@ private:
             Panel panel;
             panel.width = width;
             panel.depth = panel_depth(p);
-            panel.offset = _l.allocate_bytes(panel.depth * width * bytes);
+            auto size = (panel.depth * width * bytes + 127) / 64 * 64;
+            panel.offset = _c.shared ? _panel_bytes : _l.allocate_bytes(size);
+            _panel_bytes += size;
             _panels.push_back(panel);
         }
+    }
+
+    void fill_panels(Point &point) {
         nest_positions(0, _b.index(0), [&](ir::Value *position) {
             for (size_t p = 0; p < _c.products.size(); ++p) {
                 fill_panel(p, 0, point, position);
@@ -570,6 +679,17 @@ private:
         const auto &panel = _panels[product];
         auto *index = _b.add(_b.mul(row, _b.index(panel.width)), column);
         auto *base = _b.address(_l._scratch, nullptr, 1, panel.offset);
+        if (_c.shared) {
+            // One set of panels for each combination of the axes that they depend on.
+            auto *instance = _b.index(0);
+            for (auto axis : _c.shared_axes) {
+                const auto &root = *_l._root;
+                instance = _b.add(_b.mul(instance, _l.scalar_value(root.operand(axis))),
+                                  _l._scalars.at(root.body()->argument(axis)));
+            }
+            auto start = _l._shared_offsets.at(&_c) + panel.offset;
+            base = _b.address(_b.address(_l._shared, instance, _panel_bytes), nullptr, 1, start);
+        }
         return _b.address(base, index, static_cast<int64_t>(size_of(_wide)));
     }
 
@@ -629,7 +749,37 @@ private:
     ScalarType _type{}, _wide{};
     std::unordered_map<uint32_t, ir::Value *> _ends;
     std::vector<Panel> _panels;
+    int64_t _panel_bytes = 0;///< of all panels of one instance
+    ir::Value *_panel_begin = nullptr, *_panel_end = nullptr;///< steps of the current panel
+    int64_t _sum_offset = 0, _sum_width = 0;                 ///< partial sums between panels
 };
+
+void Lowering::lower_pack(const plan::Contraction &contraction, const ir::Operation &root,
+                          const std::string &name, Phase &out) {
+    _shared_offsets[&contraction] = _shared_used;
+    begin_function(name);
+    _root = &root;
+    ContractionLowering packing{*this, contraction};
+    _shared_used += (packing.shared_bytes(root) + 63) / 64 * 64;
+    out.function = name;
+    out.task_count = 1;
+    std::vector<std::pair<size_t, ir::Value *>> axes;
+    for (auto axis : contraction.shared_axes) {
+        auto extent = analysis::interval_of(root.operand(axis)).low;
+        out.task_count *= extent;
+        axes.emplace_back(axis, _b.index(extent));
+    }
+    _b.loop(_begin, _end, 1, {}, [&](ir::Value *task, const Values &) {
+        auto *rest = task;
+        for (size_t i = axes.size(); i-- > 0;) {
+            _scalars[root.body()->argument(axes[i].first)] = i == 0 ? rest : _b.rem(rest, axes[i].second);
+            rest = i == 0 ? rest : _b.div(rest, axes[i].second);
+        }
+        _b.forget_reads();
+        packing.run_pack();
+        return Values{};
+    });
+}
 
 void Lowering::lower_contraction(const Contraction &contraction) {
     ContractionLowering{*this, contraction}.run();

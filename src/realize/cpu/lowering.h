@@ -48,7 +48,11 @@ public:
     Lowering(const plan::Plan &plan, ir::Module &machine);
 
     void lower_phase(const plan::Phase &phase, const std::string &name, Phase &out);
+    /// The phase that fills shared panels of `contraction` for the instances of `root`.
+    void lower_pack(const plan::Contraction &contraction, const ir::Operation &root,
+                    const std::string &name, Phase &out);
     [[nodiscard]] int64_t scratch_bytes() const noexcept { return _scratch_peak; }
+    [[nodiscard]] int64_t shared_bytes() const noexcept { return _shared_used; }
 
 private:
     void begin_function(const std::string &name);
@@ -151,7 +155,9 @@ private:
     std::unordered_map<const ir::Value *, ir::Value *> _scalars;
     std::unordered_map<const ir::Value *, int64_t> _offsets;
     std::unordered_map<const ir::Value *, Coordinate> _map_arguments;
-    int64_t _scratch_used = 0, _scratch_peak = 0;
+    int64_t _scratch_used = 0, _scratch_peak = 0, _shared_used = 0;
+    const ir::Operation *_root = nullptr;///< the `parallel` whose instances are tasks
+    std::unordered_map<const plan::Contraction *, int64_t> _shared_offsets;
     std::unordered_set<const ir::Value *> _written;///< storage that the current step writes
     bool _stores_in_step = false;                  ///< the current step stores to views
 };

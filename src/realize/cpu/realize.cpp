@@ -70,6 +70,7 @@ void Lowering::lower_phase(const plan::Phase &phase, const std::string &name, Ph
     out.grain = phase.grain;
     out.task_us = phase.task_us;
     begin_function(name);
+    _root = phase.nest;
     if (!phase.nest) {
         out.task_count = 1;
         lower_block(phase.block);
@@ -110,8 +111,19 @@ Program realize(const plan::Plan &plan) {
     Lowering lowering{plan, *program.machine};
     for (size_t i = 0; i < plan.phases.size(); ++i) {
         auto name = plan.kernel->name + (plan.phases.size() > 1 ? "." + std::to_string(i) : "");
+        if (const auto *nest = plan.phases[i].nest) {
+            size_t packs = 0;
+            for (const auto &step : plan.blocks.at(nest->body()).steps) {
+                const auto *c = std::get_if<plan::Contraction>(&step);
+                if (c && c->shared) {
+                    lowering.lower_pack(*c, *nest, name + ".pack" + std::to_string(packs++),
+                                        program.phases.emplace_back());
+                }
+            }
+        }
         lowering.lower_phase(plan.phases[i], name, program.phases.emplace_back());
     }
+    program.shared_bytes = static_cast<size_t>(lowering.shared_bytes());
     program.scratch_bytes = static_cast<size_t>(lowering.scratch_bytes()) + 64;
     return program;
 }

@@ -4,8 +4,8 @@
 #include "ir/module.h"
 #include "realize/cpu/program.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -128,16 +128,22 @@ inline void launch(const compile::CpuKernel &kernel, const std::vector<DenseView
             words.push_back(static_cast<uint64_t>(s));
         }
     }
-    auto *scratch = std::aligned_alloc(64, (kernel.scratch_bytes + 127) / 64 * 64);
+    // Kept between launches, as the runtime does: fresh pages would be part of every timing.
+    static std::vector<uint8_t> memory[2];
+    memory[0].resize(std::max(memory[0].size(), kernel.scratch_bytes + 64));
+    memory[1].resize(std::max(memory[1].size(), kernel.shared_bytes + 64));
+    auto aligned = [](std::vector<uint8_t> &m) -> void * {
+        return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(m.data()) + 63) / 64 * 64);
+    };
+    auto *scratch = aligned(memory[0]), *shared = aligned(memory[1]);
     for (const auto &phase : kernel.phases) {
         auto count = phase.task_count;
         if (phase.count) {
-            phase.count(words.data(), 0, 0, scratch, nullptr);
+            phase.count(words.data(), 0, 0, scratch, shared);
             count = *static_cast<int64_t *>(scratch);
         }
-        phase.run(words.data(), 0, count, scratch, nullptr);
+        phase.run(words.data(), 0, count, scratch, shared);
     }
-    std::free(scratch);
 }
 
 }// namespace luisa::tile::test

@@ -2,5 +2,6 @@
 #pragma once
 // The whole surface: language, kernels and, where present, the runtime.
 #include <luisa/tile/kernel.h>
+#include <luisa/tile/runtime.h>
 #include <luisa/tile/types.h>
 #include <luisa/tile/version.h>

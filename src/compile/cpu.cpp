@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace luisa::tile::compile {
+namespace luisa::tile::compiler {
 
 namespace {
 
@@ -65,4 +65,4 @@ CpuForms forms_cpu(const ir::Module &candidate, const CpuOptions &options, bool 
     return forms;
 }
 
-}// namespace luisa::tile::compile
+}// namespace luisa::tile::compiler

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace luisa::tile::compile {
+namespace luisa::tile::compiler {
 
 struct CpuPhase {
     emit::TaskFunction run = nullptr;
@@ -45,4 +45,4 @@ struct CpuForms {
 [[nodiscard]] CpuForms forms_cpu(const ir::Module &candidate, const CpuOptions &options,
                                  bool want_llvm, bool want_assembly);
 
-}// namespace luisa::tile::compile
+}// namespace luisa::tile::compiler

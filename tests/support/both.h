@@ -121,7 +121,7 @@ inline std::vector<KernelArgument> arguments_of(const ir::Module &module, std::v
     return list;
 }
 
-inline void run_cpu(const compile::CpuKernel &kernel, const std::vector<KernelArgument> &arguments) {
+inline void run_cpu(const compiler::CpuKernel &kernel, const std::vector<KernelArgument> &arguments) {
     std::vector<uint64_t> words;
     for (const auto &a : arguments) {
         if (a.extents.empty() && !a.data) {
@@ -196,8 +196,8 @@ inline std::vector<View> run_both(const Kernel &kernel, std::vector<View> views,
     const auto &module = *module_of(kernel);
     auto reference = views;
     interpreter::run(module, arguments_of(module, reference, scalars));
-    compile::CpuOptions cpu{emit::host_cpu(), 1, options.may_alias};
-    auto compiled = compile::compile_cpu(module, cpu);
+    compiler::CpuOptions cpu{emit::host_cpu(), 1, options.may_alias};
+    auto compiled = compiler::compile_cpu(module, cpu);
     run_cpu(*compiled, arguments_of(module, views, scalars));
     for (size_t i = 0; i < views.size(); ++i) {
         EXPECT_TRUE(same(reference[i], views[i], options.tolerance, i))

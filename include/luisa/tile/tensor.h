@@ -1,55 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <luisa/tile/detail/storage.h>
+#include <luisa/tile/device.h>
 
 #include <array>
-#include <span>
-#include <type_traits>
-#include <utility>
+#include <cstring>
 
 namespace luisa::tile {
 
-/// A strided view of R dimensions over a device's buffer or over host memory. Move-only; views are
-/// made by name (`slice`, `transposed`, …) and share the memory, which lives as long as any of them.
-/// Extents and strides count elements; strides may be negative or, for reading only, zero.
+namespace runtime {
+/// 64-byte aligned memory of a device, freed with its last holder.
+std::shared_ptr<void> allocate(const Device &device, size_t bytes);
+[[noreturn]] void fail_extent(int64_t extent, SourceLoc loc);
+/// Product of extents times the element size; ValueError beyond int64.
+int64_t checked_bytes(const int64_t *extents, int rank, size_t element, SourceLoc loc);
+}// namespace runtime
+
+/// Elements of type T in R dimensions: memory with extents and strides (in elements). Copies share the
+/// memory; views of it are tensors too. It may also stand for memory of the caller.
 template<class T, int R> class Tensor {
-    static_assert(Element<std::remove_const_t<T>>, "not an element type of tensors");
-    static_assert(R >= 0 && R <= runtime::max_rank, "tensors have at most 8 dimensions");
+    static_assert(R >= 1 && R <= runtime::Argument::max_rank, "Tensor<T, R>: ranks 1 to 6");
 
 public:
     using element = T;
-    using Value = std::remove_const_t<T>;
-    using Extents = std::array<int64_t, R>;
     static constexpr int rank = R;
+    using Extents = std::array<int64_t, static_cast<size_t>(R)>;
 
     Tensor() = default;
-    Tensor(Tensor &&other) noexcept
-        : _data{std::exchange(other._data, nullptr)}, _extents{other._extents},
-          _strides{other._strides}, _storage{std::move(other._storage)},
-          _origin{std::exchange(other._origin, runtime::Origin::NONE)} {}
-    Tensor &operator=(Tensor &&other) noexcept {
-        if (this != &other) {
-            _data = std::exchange(other._data, nullptr);
-            _extents = other._extents;
-            _strides = other._strides;
-            _storage = std::move(other._storage);
-            _origin = std::exchange(other._origin, runtime::Origin::NONE);
-        }
-        return *this;
+    /// A dense tensor in new memory, uninitialised. A negative extent: ValueError.
+    Tensor(const Device &device, Extents extents, SourceLoc loc = SourceLoc::current())
+        : _extents{extents}, _strides{dense(extents)} {
+        auto bytes = runtime::checked_bytes(extents.data(), R, sizeof(T), loc);
+        _owner = runtime::allocate(device, static_cast<size_t>(bytes));
+        _data = static_cast<T *>(_owner.get());
     }
-    Tensor(const Tensor &) = delete;
-    Tensor &operator=(const Tensor &) = delete;
-    /// For the functions that make tensors.
-    Tensor(T *data, const Extents &extents, const Extents &strides, runtime::StorageRef storage,
-           runtime::Origin origin) noexcept
-        : _data{data}, _extents{extents}, _strides{strides}, _storage{std::move(storage)},
-          _origin{origin} {}
+    /// Memory of the caller, which must outlive its uses.
+    Tensor(T *data, Extents extents, Extents strides)
+        : _data{data}, _extents{extents}, _strides{strides} {}
+    Tensor(T *data, Extents extents) : Tensor{data, extents, dense(extents)} {}
 
+    [[nodiscard]] T *data() const noexcept { return _data; }
+    [[nodiscard]] int64_t extent(int i) const { return _extents.at(static_cast<size_t>(i)); }
+    [[nodiscard]] int64_t stride(int i) const { return _strides.at(static_cast<size_t>(i)); }
     [[nodiscard]] const Extents &extents() const noexcept { return _extents; }
     [[nodiscard]] const Extents &strides() const noexcept { return _strides; }
-    [[nodiscard]] int64_t extent(int i) const noexcept { return _extents[static_cast<size_t>(i)]; }
-    [[nodiscard]] int64_t stride(int i) const noexcept { return _strides[static_cast<size_t>(i)]; }
-    /// Number of elements.
     [[nodiscard]] int64_t size() const noexcept {
         int64_t n = 1;
         for (auto e : _extents) {
@@ -57,135 +50,118 @@ public:
         }
         return n;
     }
-    /// Address of element (0, …, 0). On CPU devices the host may use it between commands.
-    [[nodiscard]] T *data() const noexcept { return _data; }
-    /// Row-major without gaps.
-    [[nodiscard]] bool is_dense() const noexcept {
-        return runtime::is_dense(_extents.data(), _strides.data(), R);
+    /// One element; the indices must be in range.
+    template<class... I> [[nodiscard]] T &at(I... index) const {
+        static_assert(sizeof...(I) == static_cast<size_t>(R), "one index a dimension");
+        int64_t offset = 0;
+        size_t i = 0;
+        ((offset += static_cast<int64_t>(index) * _strides[i++]), ...);
+        return _data[offset];
     }
-
-    /// The same elements again.
-    [[nodiscard]] Tensor view(SourceLoc loc = SourceLoc::current()) const {
-        return derived<T, R>(_extents, _strides, 0, loc);
+    /// The elements with indices [begin, end) along a dimension, `step` apart (negative: backwards).
+    [[nodiscard]] Tensor slice(int axis, int64_t begin, int64_t end, int64_t step = 1) const {
+        auto view = *this;
+        auto a = static_cast<size_t>(axis);
+        auto span = step > 0 ? end - begin : begin - end;
+        auto width = step > 0 ? step : -step;
+        view._extents.at(a) = span > 0 ? (span + width - 1) / width : 0;
+        view._data += begin * _strides.at(a);
+        view._strides.at(a) *= step;
+        return view;
     }
-    /// The same elements, for reading only.
-    [[nodiscard]] Tensor<const T, R> as_const(SourceLoc loc = SourceLoc::current()) const {
-        return derived<const T, R>(_extents, _strides, 0, loc);
+    /// Two dimensions exchanged; no data moves.
+    [[nodiscard]] Tensor transposed(int a, int b) const {
+        auto view = *this;
+        std::swap(view._extents.at(static_cast<size_t>(a)), view._extents.at(static_cast<size_t>(b)));
+        std::swap(view._strides.at(static_cast<size_t>(a)), view._strides.at(static_cast<size_t>(b)));
+        return view;
     }
-    /// Elements begin, begin + step, … before `end` along `axis`. Throws IndexError outside the
-    /// extent, ValueError for a step below 1.
-    [[nodiscard]] Tensor slice(int axis, int64_t begin, int64_t end, int64_t step = 1,
-                               SourceLoc loc = SourceLoc::current()) const {
-        auto e = _extents, s = _strides;
-        auto offset = runtime::slice_view(e.data(), s.data(), R, axis, begin, end, step, loc);
-        return derived<T, R>(e, s, offset, loc);
+    /// Every index of a dimension of extent one means the same element: stride 0, for reading.
+    [[nodiscard]] Tensor repeated(int axis, int64_t count) const {
+        auto view = *this;
+        view._extents.at(static_cast<size_t>(axis)) = count;
+        view._strides.at(static_cast<size_t>(axis)) = 0;
+        return view;
     }
-    /// The tensor with its last two dimensions exchanged.
-    [[nodiscard]] Tensor transposed(SourceLoc loc = SourceLoc::current()) const {
-        static_assert(R >= 2, "transposed() needs two dimensions");
-        auto e = _extents, s = _strides;
-        std::swap(e[R - 1], e[R - 2]);
-        std::swap(s[R - 1], s[R - 2]);
-        return derived<T, R>(e, s, 0, loc);
+    /// What capture needs to know.
+    [[nodiscard]] TensorMeta meta() const {
+        TensorMeta m;
+        for (auto e : _extents) {
+            m.extents.emplace_back(e);
+        }
+        if (_strides != dense(_extents)) {
+            m.strides.assign(_strides.begin(), _strides.end());
+        }
+        return m;
     }
-    /// Dimension i of the result is dimension `order[i]` of this tensor. Throws ValueError when
-    /// `order` is no permutation.
-    [[nodiscard]] Tensor permuted(const std::array<int, R> &order,
-                                  SourceLoc loc = SourceLoc::current()) const {
-        auto e = _extents, s = _strides;
-        runtime::permute_view(e.data(), s.data(), R, order.data(), loc);
-        return derived<T, R>(e, s, 0, loc);
-    }
-    /// Repeats dimensions of extent 1 and new leading ones, with stride 0; read-only, for several
-    /// positions share an element. Throws ShapeError when the extents do not broadcast.
-    template<size_t N>
-    [[nodiscard]] Tensor<const T, static_cast<int>(N)>
-    broadcast(const std::array<int64_t, N> &extents, SourceLoc loc = SourceLoc::current()) const {
-        static_assert(N >= static_cast<size_t>(R), "broadcast() keeps or adds dimensions");
-        auto e = _extents, s = _strides;
-        std::array<int64_t, N> strides{};
-        runtime::broadcast_view(e.data(), s.data(), R, extents.data(), static_cast<int>(N),
-                                strides.data(), loc);
-        return derived<const T, static_cast<int>(N)>(extents, strides, 0, loc);
-    }
-    /// Any other view: element (i, j, …) is the one `offset` + i·strides[0] + j·strides[1] + …
-    /// elements from this tensor's first. Throws IndexError when that leaves the buffer.
-    template<size_t N>
-    [[nodiscard]] Tensor<T, static_cast<int>(N)>
-    strided(const std::array<int64_t, N> &extents, const std::array<int64_t, N> &strides,
-            int64_t offset = 0, SourceLoc loc = SourceLoc::current()) const {
-        runtime::check_strided_view(info(), extents.data(), strides.data(), static_cast<int>(N),
-                                    offset, loc);
-        return derived<T, static_cast<int>(N)>(extents, strides, offset, loc);
-    }
-    /// The elements of a dense tensor in other dimensions. Throws ShapeError when their number
-    /// differs, ValueError when the tensor is not dense.
-    template<size_t N>
-    [[nodiscard]] Tensor<T, static_cast<int>(N)>
-    reshaped(const std::array<int64_t, N> &extents, SourceLoc loc = SourceLoc::current()) const {
-        runtime::check_reshape(info(), extents.data(), static_cast<int>(N), loc);
-        std::array<int64_t, N> strides{};
-        runtime::dense_strides(extents.data(), static_cast<int>(N), strides.data());
-        return derived<T, static_cast<int>(N)>(extents, strides, 0, loc);
-    }
-
-    /// Copies `host`, in row-major order, to this tensor. Throws ShapeError when the number of
-    /// elements differs. The host memory must live until the command has run.
-    [[nodiscard]] runtime::CopyCommand copy_from(std::span<const Value> host,
-                                                 SourceLoc loc = SourceLoc::current()) const {
-        static_assert(!std::is_const_v<T>, "copy_from() writes; this tensor is read-only");
-        return runtime::make_copy(info(), host.data(), host.size(), false, loc);
-    }
-    /// Copies this tensor, in row-major order, to `host`. Throws as `copy_from` does.
-    [[nodiscard]] runtime::CopyCommand copy_to(std::span<Value> host,
-                                               SourceLoc loc = SourceLoc::current()) const {
-        return runtime::make_copy(info(), host.data(), host.size(), true, loc);
-    }
-    /// Ends the life of the memory for all handles: later uses throw LifetimeError. It is returned
-    /// when the last handle and queued command is gone.
-    void free() noexcept {
-        runtime::mark_freed(_storage);
-        *this = Tensor{};
-    }
-
-    [[nodiscard]] runtime::TensorInfo info() const noexcept {
-        return {const_cast<Value *>(_data), _extents.data(), _strides.data(), &_storage,
-                scalar_type_of<Value>, static_cast<uint8_t>(R), std::is_const_v<T>, _origin};
+    [[nodiscard]] runtime::Argument argument() const {
+        runtime::Argument a;
+        a.is_view = true;
+        a.type = scalar_type_of<std::remove_const_t<T>>;
+        a.read_only = std::is_const_v<T>;
+        a.rank = R;
+        a.data = const_cast<std::remove_const_t<T> *>(_data);
+        for (size_t i = 0; i < static_cast<size_t>(R); ++i) {
+            a.extents[i] = _extents[i];
+            a.strides[i] = _strides[i];
+        }
+        return a;
     }
 
 private:
-    template<class U, int N>
-    Tensor<U, N> derived(const std::array<int64_t, static_cast<size_t>(N)> &extents,
-                         const std::array<int64_t, static_cast<size_t>(N)> &strides, int64_t offset,
-                         SourceLoc loc) const {
-        runtime::check_alive(info(), "tensor", loc);
-        return {_data ? _data + offset : nullptr, extents, strides, _storage, _origin};
+    static Extents dense(const Extents &extents) {
+        Extents strides{};
+        int64_t stride = 1;
+        for (size_t i = static_cast<size_t>(R); i-- > 0;) {
+            strides[i] = stride;
+            stride *= extents[i] > 0 ? extents[i] : 1;
+        }
+        return strides;
     }
 
+    std::shared_ptr<void> _owner;
     T *_data = nullptr;
     Extents _extents{}, _strides{};
-    runtime::StorageRef _storage;
-    runtime::Origin _origin = runtime::Origin::NONE;
 };
 
-/// A tensor over the caller's memory, without a copy. The memory must outlive its use.
-template<class T, size_t N>
-[[nodiscard]] Tensor<T, static_cast<int>(N)> tensor_view(T *data,
-                                                         const std::array<int64_t, N> &extents,
-                                                         const std::array<int64_t, N> &strides,
-                                                         SourceLoc loc = SourceLoc::current()) {
-    static_cast<void>(runtime::checked_size(extents.data(), static_cast<int>(N), loc));
-    return {data, extents, strides, nullptr, runtime::Origin::HOST};
+/// A dense tensor on a device: `make_tensor<float>(device, rows, columns)`.
+template<class T, class... E>
+[[nodiscard]] Tensor<T, static_cast<int>(sizeof...(E))> make_tensor(const Device &device, E... extents) {
+    return {device, {static_cast<int64_t>(extents)...}};
 }
-/// The same, dense row-major.
-template<class T, size_t N>
-[[nodiscard]] Tensor<T, static_cast<int>(N)> tensor_view(T *data,
-                                                         const std::array<int64_t, N> &extents,
-                                                         SourceLoc loc = SourceLoc::current()) {
-    std::array<int64_t, N> strides{};
-    static_cast<void>(runtime::checked_size(extents.data(), static_cast<int>(N), loc));
-    runtime::dense_strides(extents.data(), static_cast<int>(N), strides.data());
-    return {data, extents, strides, nullptr, runtime::Origin::HOST};
+
+namespace runtime {
+
+template<class X> struct is_tensor : std::false_type {};
+template<class T, int R> struct is_tensor<Tensor<T, R>> : std::true_type {};
+
+template<class X> Argument argument_from(const X &x) {
+    if constexpr (is_tensor<X>::value) {
+        return x.argument();
+    } else {
+        static_assert(Element<X>, "a dispatch takes tensors and element-typed numbers");
+        Argument a;
+        a.type = scalar_type_of<X>;
+        if constexpr (std::is_arithmetic_v<X>) {
+            std::memcpy(&a.bits, &x, sizeof(X));
+        } else {
+            a.bits = x.bits();
+        }
+        return a;
+    }
+}
+
+/// A shader with its arguments, ready to go to a stream.
+template<size_t N> struct Call {
+    std::shared_ptr<const ShaderImpl> shader;
+    std::array<Argument, N> arguments;
+    [[nodiscard]] const Call &dispatch() const noexcept { return *this; }
+};
+
+}// namespace runtime
+
+template<class... A> auto Shader::operator()(const A &...arguments) const {
+    return runtime::Call<sizeof...(A)>{_impl, {runtime::argument_from(arguments)...}};
 }
 
 }// namespace luisa::tile

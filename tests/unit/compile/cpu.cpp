@@ -12,7 +12,7 @@ namespace luisa::tile::test {
 
 namespace {
 
-compile::CpuOptions host() { return {emit::host_cpu(), 1, false}; }
+compiler::CpuOptions host() { return {emit::host_cpu(), 1, false}; }
 
 std::vector<float> random_floats(size_t n, uint32_t seed) {
     std::mt19937 engine{seed};
@@ -26,7 +26,7 @@ std::vector<float> random_floats(size_t n, uint32_t seed) {
 
 void check_gemm(int64_t M, int64_t N, int64_t K, int64_t bm, int64_t bn, int64_t bk, bool bt) {
     auto module = gemm(M, N, K, bm, bn, bk, bt);
-    auto kernel = compile::compile_cpu(*module, host());
+    auto kernel = compiler::compile_cpu(*module, host());
     auto a = random_floats(static_cast<size_t>(M * K), 1), b = random_floats(static_cast<size_t>(K * N), 2);
     std::vector<float> c(static_cast<size_t>(M * N), NAN);
     std::vector<int64_t> bs = bt ? std::vector<int64_t>{1, K} : std::vector<int64_t>{};
@@ -60,7 +60,7 @@ TEST(CpuGemm, edges_of_tiles_and_register_blocks_are_right) {
 TEST(CpuSoftmax, rows_sum_to_one) {
     int64_t rows = 7, columns = 1003;
     auto module = softmax(rows, columns);
-    auto kernel = compile::compile_cpu(*module, host());
+    auto kernel = compiler::compile_cpu(*module, host());
     auto x = random_floats(static_cast<size_t>(rows * columns), 3);
     std::vector<float> y(x.size());
     launch(*kernel, {{x.data(), {rows, columns}, {}}, {y.data(), {rows, columns}, {}}});

@@ -110,7 +110,7 @@ struct DenseView {
     std::vector<int64_t> extents, strides;
 };
 
-inline void launch(const compile::CpuKernel &kernel, const std::vector<DenseView> &views) {
+inline void launch(const compiler::CpuKernel &kernel, const std::vector<DenseView> &views) {
     std::vector<uint64_t> words;
     for (const auto &v : views) {
         words.push_back(reinterpret_cast<uint64_t>(v.data));

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/kernel.h>
+
+#include <memory>
+#include <string>
+
+namespace luisa::tile {
+
+namespace runtime {
+struct DeviceImpl;
+struct ShaderImpl;
+
+/// One argument of a dispatch: a view over memory, or the bits of a scalar.
+struct Argument {
+    static constexpr int max_rank = 6;
+    bool is_view = false, read_only = false;
+    ScalarType type = ScalarType::FLOAT32;
+    int rank = 0;
+    void *data = nullptr;
+    int64_t extents[max_rank]{}, strides[max_rank]{};
+    uint64_t bits = 0;
+};
+
+}// namespace runtime
+
+struct DeviceOptions {
+    int threads = 0;      ///< 0: LUISA_TILE_THREADS if set, else every core
+    bool validate = false;///< check aliasing promises and, on the interpreter, bounds and races
+    std::string cpu;      ///< CPU to generate code for, as LLVM names it; empty: this machine
+};
+
+/// What compiling a kernel gave: for explain, tests and benchmarks.
+struct ShaderMetadata {
+    std::string plan;///< as `luisa-tile explain` prints it; empty on the interpreter
+    size_t scratch_bytes = 0, shared_bytes = 0;
+    double plan_ms = 0, realize_ms = 0, emit_ms = 0, codegen_ms = 0, link_ms = 0;
+    [[nodiscard]] double compile_ms() const noexcept {
+        return plan_ms + realize_ms + emit_ms + codegen_ms + link_ms;
+    }
+};
+
+/// A kernel compiled for a device. Cheap to copy; immutable and usable from any thread.
+class Shader {
+public:
+    Shader() = default;
+    explicit Shader(std::shared_ptr<const runtime::ShaderImpl> impl) : _impl{std::move(impl)} {}
+    [[nodiscard]] const ShaderMetadata &metadata() const;
+    [[nodiscard]] const runtime::ShaderImpl *impl() const noexcept { return _impl.get(); }
+
+    /// Binds arguments in signature order: tensors for views, host numbers for scalars.
+    template<class... A> [[nodiscard]] auto operator()(const A &...arguments) const;
+
+private:
+    std::shared_ptr<const runtime::ShaderImpl> _impl;
+};
+
+/// A place to run kernels: "cpu" or "interpreter". Cheap to copy; the last handle frees it.
+class Device {
+public:
+    /// Opens a device by name. Unknown names: TargetError listing the accepted ones. A malformed
+    /// LUISA_TILE_THREADS: ValueError.
+    [[nodiscard]] static Device create(const std::string &name, DeviceOptions options = {});
+
+    [[nodiscard]] const std::string &name() const;
+    /// One line: processor, cores, caches, vector width.
+    [[nodiscard]] std::string description() const;
+    [[nodiscard]] int threads() const;
+    /// Compiles a kernel, or finds it in the in-memory cache (by canonical text). Throws UnsupportedError naming
+    /// the operation and its line for what the device does not realize.
+    [[nodiscard]] Shader compile(const Kernel &kernel) const;
+    [[nodiscard]] runtime::DeviceImpl *impl() const noexcept { return _impl.get(); }
+
+private:
+    std::shared_ptr<runtime::DeviceImpl> _impl;
+};
+
+/// The same as `device.compile(kernel)`.
+[[nodiscard]] inline Shader compile(const Device &device, const Kernel &kernel) {
+    return device.compile(kernel);
+}
+
+namespace runtime {
+/// Checks arguments against the kernel's signature and runs it to the end on the calling thread and the
+/// device's workers. Throws CallError, TypeError, ShapeError, ValueError or AliasError before anything runs.
+/// A warm dispatch allocates nothing.
+void dispatch(const ShaderImpl &shader, const Argument *arguments, int count);
+}// namespace runtime
+
+}// namespace luisa::tile

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device.h"
+
+#include "frontend/kernel_access.h"
+#include "interpreter/interpreter.h"
+#include "types/float_environment.h"
+
+#include <hwloc.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace luisa::tile {
+
+namespace runtime {
+
+namespace {
+
+int threads_from_environment(int otherwise) {
+    const char *text = std::getenv("LUISA_TILE_THREADS");
+    if (!text) {
+        return otherwise;
+    }
+    char *end = nullptr;
+    long value = std::strtol(text, &end, 10);
+    if (end == text || *end || value < 1 || value > 4096) {
+        throw ValueError{std::string{"LUISA_TILE_THREADS is '"} + text +
+                         "', expected a number of threads from 1 to 4096"};
+    }
+    return static_cast<int>(value);
+}
+
+}// namespace
+
+std::shared_ptr<void> allocate(const Device &, size_t bytes) {
+    size_t rounded = (std::max<size_t>(bytes, 1) + 63) / 64 * 64;
+    void *memory = rounded < bytes ? nullptr : std::aligned_alloc(64, rounded);
+    if (!memory) {
+        throw OutOfMemoryError{"no memory for a tensor of " + std::to_string(bytes) + " bytes"};
+    }
+    return {memory, [](void *p) { std::free(p); }};
+}
+
+void fail_extent(int64_t extent, SourceLoc loc) {
+    throw ValueError{"extent must be >= 0, got " + std::to_string(extent), loc};
+}
+
+int64_t checked_bytes(const int64_t *extents, int rank, size_t element, SourceLoc loc) {
+    auto bytes = static_cast<int64_t>(element);
+    for (int i = 0; i < rank; ++i) {
+        if (extents[i] < 0) {
+            fail_extent(extents[i], loc);
+        }
+        if (__builtin_mul_overflow(bytes, extents[i], &bytes)) {
+            throw ValueError{"the size of this tensor leaves the range of int64", loc};
+        }
+    }
+    return bytes;
+}
+
+/// Both kinds of device share this: the interpreter has no pool and no code.
+DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
+    : name{std::move(device_name)}, options{std::move(device_options)} {
+    if (options.threads < 0 || options.threads > 4096) {
+        throw ValueError{"DeviceOptions::threads is " + std::to_string(options.threads) +
+                         ", expected 0 (all cores) to 4096"};
+    }
+    if (options.threads == 0) {
+        auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+        options.threads = threads_from_environment(cores);
+    }
+    if (is_cpu()) {
+        target = emit::host_cpu();
+        if (!options.cpu.empty()) {
+            target = {options.cpu, ""};
+        }
+        pool = std::make_unique<Pool>(options.threads);
+    }
+}
+
+std::shared_ptr<const ShaderImpl> DeviceImpl::compile(const std::shared_ptr<DeviceImpl> &self,
+                                                      const Kernel &kernel) {
+    const auto &text = canonical_text(kernel);
+    auto hash = XXH3_64bits(text.data(), text.size());
+    std::lock_guard lock{mutex};
+    auto [first, last] = cache.equal_range(hash);
+    for (; first != last; ++first) {
+        if (first->second->text == text) {
+            return first->second;
+        }
+    }
+    auto shader = std::make_shared<ShaderImpl>();
+    shader->device = self;
+    shader->module = module_of(kernel);
+    shader->text = text;
+    for (auto *parameter : shader->module->kernel()->body->arguments()) {
+        shader->words += cpu::argument_words(*parameter->type());
+    }
+    for (auto *op : *shader->module->kernel()->body) {
+        note_stores(*op, shader->stored);
+    }
+    if (is_cpu()) {
+        shader->code = compiler::compile_cpu(*shader->module, {target, options.threads, false});
+        auto &m = shader->metadata;
+        const auto &code = *shader->code;
+        m.plan = code.plan;
+        m.scratch_bytes = code.scratch_bytes;
+        m.shared_bytes = code.shared_bytes;
+        m.plan_ms = code.plan_ms;
+        m.realize_ms = code.realize_ms;
+        m.emit_ms = code.emit.build_ms + code.emit.optimise_ms;
+        m.codegen_ms = code.emit.codegen_ms;
+        m.link_ms = code.emit.link_ms;
+    }
+    cache.emplace(hash, shader);
+    return shader;
+}
+
+void DeviceImpl::note_stores(const ir::Operation &op, std::vector<const ir::Value *> &stored) {
+    if (op.opcode() == ir::Opcode::STORE &&
+        std::find(stored.begin(), stored.end(), op.operand(0)) == stored.end()) {
+        stored.push_back(op.operand(0));
+    }
+    for (auto *region : op.regions()) {
+        for (auto *inner : *region) {
+            note_stores(*inner, stored);
+        }
+    }
+}
+
+std::shared_ptr<const compiler::CpuKernel> ShaderImpl::alias_safe() const {
+    std::lock_guard lock{alias_mutex};
+    if (!alias_code) {
+        alias_code = compiler::compile_cpu(*module, {device->target, device->options.threads, true});
+    }
+    return alias_code;
+}
+
+}// namespace runtime
+
+Device Device::create(const std::string &name, DeviceOptions options) {
+    if (name != "cpu" && name != "interpreter") {
+        throw TargetError{"no device called '" + name + "'; this build has \"cpu\" and \"interpreter\""};
+    }
+    Device device;
+    device._impl = std::make_shared<runtime::DeviceImpl>(name, std::move(options));
+    return device;
+}
+
+const std::string &Device::name() const { return _impl->name; }
+int Device::threads() const { return _impl->options.threads; }
+
+Shader Device::compile(const Kernel &kernel) const {
+    return Shader{_impl->compile(_impl, kernel)};
+}
+
+std::string Device::description() const {
+    hwloc_topology_t topology = nullptr;
+    std::string text = _impl->name;
+    if (hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0) {
+        auto cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+        text += ": " + _impl->target.cpu + ", " + std::to_string(std::max(cores, 1)) + " cores, " +
+                std::to_string(_impl->options.threads) + " threads";
+        for (auto [type, label] : {std::pair{HWLOC_OBJ_L1CACHE, "L1"}, {HWLOC_OBJ_L2CACHE, "L2"},
+                                   {HWLOC_OBJ_L3CACHE, "L3"}}) {
+            if (auto *cache = hwloc_get_obj_by_type(topology, type, 0)) {
+                text += std::string{", "} + label + " " +
+                        std::to_string(cache->attr->cache.size / 1024) + " KiB";
+            }
+        }
+    }
+    if (topology) {
+        hwloc_topology_destroy(topology);
+    }
+    return text;
+}
+
+const ShaderMetadata &Shader::metadata() const {
+    if (!_impl) {
+        throw LifetimeError{"this Shader is empty: compile a kernel first"};
+    }
+    return _impl->metadata;
+}
+
+double Event::milliseconds_since(const Event &earlier) const {
+    if (!_recorded || !earlier._recorded) {
+        throw StateError{"an event is read before a stream has recorded it"};
+    }
+    return std::chrono::duration<double, std::milli>(_time - earlier._time).count();
+}
+
+void Stream::submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments, int count) {
+    if (!shader) {
+        throw LifetimeError{"an empty Shader is dispatched: compile a kernel first"};
+    }
+    if (shader->device.get() != _device.impl()) {
+        throw DeviceError{"a shader of device '" + shader->device->name +
+                          "' is dispatched on a stream of another device"};
+    }
+    runtime::dispatch(*shader, arguments, count);
+}
+
+}// namespace luisa::tile

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/expressions.h"
+#include "interpreter/interpreter.h"
+#include "runtime/device.h"
+#include "types/float_environment.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace luisa::tile::runtime {
+
+namespace {
+
+std::string parameter_name(const ir::Module &module, size_t i) {
+    const auto &names = module.kernel()->parameter_names;
+    return i < names.size() ? "'" + names[i] + "'" : std::to_string(i);
+}
+
+std::string signature(const ir::Module &module) {
+    std::string text;
+    for (auto *p : module.kernel()->body->arguments()) {
+        const auto &type = *p->type();
+        text += text.empty() ? "" : ", ";
+        text += type.is_view() ? std::string{"view of "} + (type.read_only ? "const " : "") +
+                                     to_string(type.scalar) + " " + ir::extents_text(type)
+                               : std::string{"scalar "} + to_string(type.scalar);
+    }
+    return "(" + text + ")";
+}
+
+struct ByteRange {
+    uintptr_t low = 0, high = 0;
+};
+
+ByteRange range_of(const Argument &a) {
+    auto low = reinterpret_cast<uintptr_t>(a.data), high = low;
+    auto bytes = static_cast<int64_t>(size_of(a.type));
+    for (int i = 0; i < a.rank; ++i) {
+        if (a.extents[i] == 0) {
+            return {};
+        }
+        auto reach = (a.extents[i] - 1) * a.strides[i] * bytes;
+        (reach < 0 ? low : high) += static_cast<uintptr_t>(reach);
+    }
+    return {low, high + static_cast<uintptr_t>(bytes)};
+}
+
+bool overlap(const Argument &a, const Argument &b) {
+    auto x = range_of(a), y = range_of(b);
+    return x.low < y.high && y.low < x.high;
+}
+
+void check_view(const ir::Module &module, size_t i, const ir::Type &type, const Argument &a) {
+    auto name = [&] { return "argument " + parameter_name(module, i); };
+    if (!a.is_view) {
+        throw TypeError{name() + " is a number, the kernel expects a view of " +
+                        to_string(type.scalar) + " " + ir::extents_text(type)};
+    }
+    if (a.type != type.scalar || a.rank != static_cast<int>(type.rank())) {
+        throw TypeError{name() + " is a rank-" + std::to_string(a.rank) + " tensor of " +
+                        to_string(a.type) + ", the kernel expects rank " +
+                        std::to_string(type.rank()) + " of " + to_string(type.scalar)};
+    }
+    if (a.read_only && !type.read_only) {
+        throw TypeError{name() + " is read only, the kernel's view may be written; declare it "
+                                 "TensorView<const T, R>"};
+    }
+    auto strides = analysis::view_strides(type);
+    bool empty = false;
+    for (int d = 0; d < a.rank; ++d) {
+        auto axis = static_cast<size_t>(d);
+        empty |= a.extents[d] == 0;
+        auto expected = type.axes[axis].extent;
+        if (expected != ir::runtime_value && expected != a.extents[d]) {
+            throw ShapeError{name() + " has extent " + std::to_string(a.extents[d]) + " in dimension " +
+                             std::to_string(d) + ", the kernel was captured for " +
+                             std::to_string(expected)};
+        }
+        if (strides[axis] != ir::runtime_value && a.extents[d] > 1 && strides[axis] != a.strides[d]) {
+            throw ShapeError{name() + " has stride " + std::to_string(a.strides[d]) + " in dimension " +
+                             std::to_string(d) + ", the kernel was captured for " +
+                             std::to_string(strides[axis])};
+        }
+    }
+    if (!a.data && !empty) {
+        throw ValueError{name() + " has no memory (null data) but elements"};
+    }
+}
+
+/// Equal names of runtime extents are one extent.
+void check_names(const ShaderImpl &shader, const Argument *arguments) {
+    const auto &parameters = shader.module->kernel()->body->arguments();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+        const auto &type = *parameters[i]->type();
+        for (size_t axis = 0; type.is_view() && axis < type.rank(); ++axis) {
+            if (type.axes[axis].extent != ir::runtime_value) {
+                continue;
+            }
+            for (size_t j = 0; j <= i; ++j) {
+                const auto &other = *parameters[j]->type();
+                for (size_t k = 0; other.is_view() && k < other.rank(); ++k) {
+                    if (other.axes[k].extent == ir::runtime_value &&
+                        other.axes[k].name == type.axes[axis].name &&
+                        arguments[j].extents[k] != arguments[i].extents[axis]) {
+                        throw CallError{"extent '" + type.axes[axis].name + "' is " +
+                                        std::to_string(arguments[j].extents[k]) + " in argument " +
+                                        parameter_name(*shader.module, j) + " and " +
+                                        std::to_string(arguments[i].extents[axis]) + " in argument " +
+                                        parameter_name(*shader.module, i)};
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a written view overlaps another; a written view whose own elements share addresses is an error.
+bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int count) {
+    bool overlaps = false;
+    const auto &parameters = shader.module->kernel()->body->arguments();
+    for (const auto *stored : shader.stored) {
+        auto i = stored->index();
+        const auto &a = arguments[i];
+        for (int d = 0; d < a.rank; ++d) {
+            if (a.strides[d] == 0 && a.extents[d] > 1) {
+                throw AliasError{"argument " + parameter_name(*shader.module, i) +
+                                 " is written, but its elements 0 and 1 of dimension " +
+                                 std::to_string(d) + " share an address (stride 0)"};
+            }
+        }
+        for (int j = 0; j < count; ++j) {
+            if (j != static_cast<int>(i) && parameters[static_cast<size_t>(j)]->type()->is_view() &&
+                overlap(a, arguments[j])) {
+                overlaps = true;
+                if (shader.module->kernel()->noalias && shader.device->options.validate) {
+                    throw AliasError{"arguments " + parameter_name(*shader.module, i) + " and " +
+                                     parameter_name(*shader.module, static_cast<size_t>(j)) +
+                                     " overlap, but the kernel promises noalias"};
+                }
+            }
+        }
+    }
+    return overlaps && !shader.module->kernel()->noalias;
+}
+
+/// Memory that a thread keeps between dispatches.
+struct ThreadMemory {
+    void *data = nullptr;
+    size_t bytes = 0;
+    ~ThreadMemory() { std::free(data); }
+    void *reserve(size_t wanted) {
+        if (wanted > bytes) {
+            std::free(data);
+            bytes = (wanted + 4095) / 4096 * 4096;
+            data = std::aligned_alloc(64, bytes);
+            if (!data) {
+                bytes = 0;
+                throw OutOfMemoryError{"no memory for " + std::to_string(wanted) + " bytes of scratch"};
+            }
+        }
+        return data;
+    }
+};
+thread_local ThreadMemory scratch_memory, shared_memory;
+
+struct Job {
+    const compiler::CpuKernel *code;
+    const compiler::CpuPhase *phase;
+    const uint64_t *words;
+    void *shared;
+};
+
+void run_tasks(void *context, int64_t begin, int64_t end) {
+    const auto &job = *static_cast<const Job *>(context);
+    DefaultFloatEnvironment environment;
+    job.phase->run(job.words, begin, end, scratch_memory.reserve(job.code->scratch_bytes), job.shared);
+}
+
+void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const uint64_t *words) {
+    auto &pool = *shader.device->pool;
+    Job job{&code, nullptr, words, code.shared_bytes ? shared_memory.reserve(code.shared_bytes) : nullptr};
+    for (const auto &phase : code.phases) {
+        job.phase = &phase;
+        auto count = phase.task_count;
+        if (phase.count) {
+            auto *scratch = scratch_memory.reserve(std::max<size_t>(code.scratch_bytes, 64));
+            phase.count(words, 0, 0, scratch, job.shared);
+            count = *static_cast<const int64_t *>(scratch);
+        }
+        // Below about twenty microseconds, sharing costs more than it gives.
+        bool small = phase.task_us > 0 && phase.task_us * static_cast<double>(count) < 20 && !pool.hot();
+        if (count <= 1 || small || pool.threads() == 1) {
+            if (count > 0) {
+                run_tasks(&job, 0, count);
+            }
+        } else {
+            pool.run(count, phase.grain, run_tasks, &job);
+        }
+    }
+}
+
+}// namespace
+
+void dispatch(const ShaderImpl &shader, const Argument *arguments, int count) {
+    const auto &parameters = shader.module->kernel()->body->arguments();
+    if (count != static_cast<int>(parameters.size())) {
+        throw CallError{"the kernel takes " + std::to_string(parameters.size()) + " arguments " +
+                        signature(*shader.module) + ", got " + std::to_string(count)};
+    }
+    for (size_t i = 0; i < parameters.size(); ++i) {
+        const auto &type = *parameters[i]->type();
+        if (type.is_view()) {
+            check_view(*shader.module, i, type, arguments[i]);
+        } else if (arguments[i].is_view || arguments[i].type != type.scalar) {
+            throw TypeError{"argument " + parameter_name(*shader.module, i) + " is " +
+                            (arguments[i].is_view ? "a tensor" : to_string(arguments[i].type)) +
+                            ", the kernel expects a scalar " + to_string(type.scalar)};
+        }
+    }
+    check_names(shader, arguments);
+    bool aliases = check_aliasing(shader, arguments, count);
+    if (!shader.code) {
+        std::vector<KernelArgument> list(static_cast<size_t>(count));
+        for (int i = 0; i < count; ++i) {
+            auto &to = list[static_cast<size_t>(i)];
+            to.data = arguments[i].data;
+            to.extents.assign(arguments[i].extents, arguments[i].extents + arguments[i].rank);
+            to.strides.assign(arguments[i].strides, arguments[i].strides + arguments[i].rank);
+            to.scalar_bits = arguments[i].bits;
+        }
+        interpreter::Options options;
+        options.validate = shader.device->options.validate;
+        interpreter::run(*shader.module, list, options);
+        return;
+    }
+    constexpr size_t inline_words = 128;
+    uint64_t block[inline_words];
+    require(shader.words <= inline_words, "kernels take at most 128 argument words");
+    auto *word = block;
+    for (int i = 0; i < count; ++i) {
+        const auto &a = arguments[i];
+        if (!a.is_view) {
+            *word++ = a.bits;
+            continue;
+        }
+        *word++ = reinterpret_cast<uint64_t>(a.data);
+        for (int d = 0; d < a.rank; ++d) {
+            *word++ = static_cast<uint64_t>(a.extents[d]);
+        }
+        for (int d = 0; d < a.rank; ++d) {
+            *word++ = static_cast<uint64_t>(a.strides[d]);
+        }
+    }
+    if (aliases) {
+        auto safe = shader.alias_safe();
+        run_cpu(shader, *safe, block);
+    } else {
+        run_cpu(shader, *shader.code, block);
+    }
+}
+
+}// namespace luisa::tile::runtime

@@ -18,14 +18,20 @@ NestRegion &region_of(const Nest &nest, SourceLoc loc) {
     return region;
 }
 
-Coord nest_coord(const Nest &nest, SourceLoc loc) {
-    auto &region = region_of(nest, loc);
-    Coord place;
-    place.loc = loc;
-    for (auto *index : region.indices) {
-        place.parts.emplace_back(Scalar<int64_t>{index, loc}, loc);
+std::vector<Value *> nest_coordinates(const Nest &nest, bool whole_path, SourceLoc loc) {
+    auto *region = &region_of(nest, loc);
+    std::vector<Value *> path = region->indices;
+    for (region = region->parent; whole_path && region; region = region->parent) {
+        path.insert(path.begin(), region->indices.begin(), region->indices.end());
     }
-    return place;
+    return path;
+}
+
+void wrong_coordinate_count(const char *what, size_t count, SourceLoc loc) {
+    fail(ErrorKind::CALL,
+         std::string{what} + ": the lambda takes another number of coordinates than there are (" +
+             std::to_string(count) + ")",
+         loc);
 }
 
 void begin_while(SourceLoc loc) {
@@ -82,6 +88,15 @@ Scalar<int64_t> Nest::index(Dim d, SourceLoc loc) const {
     }
     fail(ErrorKind::INDEX, "the domain of this nest has no such axis", loc,
          {{"opened here", region.loc}});
+}
+
+Coord Nest::coord(SourceLoc loc) const {
+    Coord place;
+    place.loc = loc;
+    for (auto *index : nest_coordinates(*this, true, loc)) {
+        place.parts.emplace_back(Scalar<int64_t>{index, loc}, loc);
+    }
+    return place;
 }
 
 void Nest::stage(const char *name, SourceLoc loc) const {

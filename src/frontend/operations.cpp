@@ -302,7 +302,7 @@ Value *matmul(Value *a, Value *b, ScalarType accumulator, SourceLoc loc) {
 ReductionPolicy default_reduction(SourceLoc loc) { return current(loc).options.reduction; }
 
 Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, ReductionPolicy policy,
-              ReduceOptions options, SourceLoc loc) {
+              Value *mask, NanPolicy nan, SourceLoc loc) {
     auto &c = current(loc);
     auto element = x->scalar();
     bool logical = reducer == Reducer::LOGICAL_AND || reducer == Reducer::LOGICAL_OR;
@@ -337,8 +337,8 @@ Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, Reduction
     }
     bool position = reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;
     std::vector<Value *> operands{x};
-    if (options.mask) {
-        operands.push_back(options.mask);
+    if (mask) {
+        operands.push_back(mask);
     }
     // The folded dimensions in the order of the tile: that is the order of contributions.
     std::vector<Dim> folded;
@@ -347,7 +347,7 @@ Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, Reduction
             folded.push_back(d.dim);
         }
     }
-    ir::ReducePayload payload{reducer, folded, policy, options.nan, options.mask != nullptr};
+    ir::ReducePayload payload{reducer, folded, policy, nan, mask != nullptr};
     auto *type = c.module->tile(position ? ScalarType::INT64 : element, kept);
     return emit_value(c, Opcode::REDUCE_EXPR, operands, type, payload, loc);
 }

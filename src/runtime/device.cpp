@@ -8,7 +8,12 @@
 #include <hwloc.h>
 #include <xxhash.h>
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -19,18 +24,75 @@ namespace runtime {
 
 namespace {
 
+constexpr int most_threads = 4096;
+
 int threads_from_environment(int otherwise) {
     const char *text = std::getenv("LUISA_TILE_THREADS");
     if (!text) {
         return otherwise;
     }
-    char *end = nullptr;
-    long value = std::strtol(text, &end, 10);
-    if (end == text || *end || value < 1 || value > 4096) {
+    int value = 0;
+    auto *end = text + std::strlen(text);
+    auto [rest, error] = std::from_chars(text, end, value);
+    if (error != std::errc{} || rest != end || value < 1 || value > most_threads) {
         throw ValueError{std::string{"LUISA_TILE_THREADS is '"} + text +
-                         "', expected a number of threads from 1 to 4096"};
+                         "', expected a number of threads from 1 to " +
+                         std::to_string(most_threads)};
     }
-    return static_cast<int>(value);
+    return value;
+}
+
+/// How often this process descends by fork from the one that loaded the library.
+uint32_t fork_generation() {
+    static std::atomic<uint32_t> generation{0};
+    static const int registered =
+        pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
+    static_cast<void>(registered);
+    return generation.load(std::memory_order_relaxed);
+}
+
+/// A generic x86-64 level: what it means to LLVM, and whether this machine can run it.
+struct CpuLevel {
+    const char *name, *features;
+    bool (*here)();
+};
+
+#if defined(__x86_64__)
+const CpuLevel cpu_levels[] = {
+    {"x86-64", "", [] { return true; }},
+    {"x86-64-v3",
+     "+avx,+avx2,+bmi,+bmi2,+cx16,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3",
+     [] {
+         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+     }},
+    {"x86-64-v4",
+     "+avx,+avx2,+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl,+bmi,+bmi2,+cx16,+f16c,+fma,"
+     "+lzcnt,+movbe,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3",
+     [] {
+         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                __builtin_cpu_supports("avx512cd");
+     }},
+};
+#else
+const std::array<CpuLevel, 0> cpu_levels{};
+#endif
+
+emit::CpuTarget cpu_target(const std::string &name) {
+    auto host = emit::host_cpu();
+    if (name.empty() || name == host.cpu) {
+        return host;
+    }
+    std::string accepted = "\"" + host.cpu + "\" (this machine)";
+    for (const auto &level : cpu_levels) {
+        if (name == level.name && level.here()) {
+            return {level.name, level.features};
+        }
+        accepted += level.here() ? std::string{", \""} + level.name + "\"" : "";
+    }
+    throw TargetError{"DeviceOptions::cpu is \"" + name + "\", which this machine cannot run; it runs " +
+                      accepted};
 }
 
 }// namespace
@@ -63,60 +125,88 @@ int64_t checked_bytes(const int64_t *extents, int rank, size_t element, SourceLo
 
 /// Both kinds of device share this: the interpreter has no pool and no code.
 DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
-    : name{std::move(device_name)}, options{std::move(device_options)} {
-    if (options.threads < 0 || options.threads > 4096) {
+    : name{std::move(device_name)}, options{std::move(device_options)},
+      _generation{fork_generation()} {
+    if (options.threads < 0 || options.threads > most_threads) {
         throw ValueError{"DeviceOptions::threads is " + std::to_string(options.threads) +
-                         ", expected 0 (all cores) to 4096"};
+                         ", expected 0 (all cores) to " + std::to_string(most_threads)};
     }
     if (options.threads == 0) {
         auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
         options.threads = threads_from_environment(cores);
     }
     if (is_cpu()) {
-        target = emit::host_cpu();
-        if (!options.cpu.empty()) {
-            target = {options.cpu, ""};
-        }
+        target = cpu_target(options.cpu);
         pool = std::make_unique<Pool>(options.threads);
     }
 }
 
-std::shared_ptr<const ShaderImpl> DeviceImpl::compile(const std::shared_ptr<DeviceImpl> &self,
-                                                      const Kernel &kernel) {
+DeviceImpl::~DeviceImpl() {
+    if (_generation != fork_generation()) {
+        // Its threads stayed in the parent process; there is nothing to wait for.
+        static_cast<void>(pool.release());
+    }
+}
+
+void DeviceImpl::check_process(SourceLoc loc) const {
+    if (_generation != fork_generation()) {
+        throw StateError{"device '" + name +
+                             "' was created before this process was forked; create it in the child",
+                         loc};
+    }
+}
+
+ShaderImpl &DeviceImpl::entry(const Kernel &kernel) {
     const auto &text = canonical_text(kernel);
     auto hash = XXH3_64bits(text.data(), text.size());
     std::lock_guard lock{mutex};
     auto [first, last] = cache.equal_range(hash);
     for (; first != last; ++first) {
         if (first->second->text == text) {
-            return first->second;
+            return *first->second;
         }
     }
-    auto shader = std::make_shared<ShaderImpl>();
-    shader->device = self;
+    auto shader = std::make_unique<ShaderImpl>();
+    shader->device = this;
     shader->module = module_of(kernel);
     shader->text = text;
-    for (auto *parameter : shader->module->kernel()->body->arguments()) {
-        shader->words += cpu::argument_words(*parameter->type());
+    return *cache.emplace(hash, std::move(shader))->second;
+}
+
+std::shared_ptr<const ShaderImpl> DeviceImpl::compile(const std::shared_ptr<DeviceImpl> &self,
+                                                      const Kernel &kernel) {
+    self->check_process();
+    auto &shader = self->entry(kernel);
+    std::lock_guard lock{shader.build_mutex};
+    if (!shader.built) {
+        self->build(shader);
+        shader.built = true;
     }
-    for (auto *op : *shader->module->kernel()->body) {
-        note_stores(*op, shader->stored);
+    return {self, &shader};
+}
+
+void DeviceImpl::build(ShaderImpl &shader) {
+    shader.words = 0;
+    for (auto *parameter : shader.module->kernel()->body->arguments()) {
+        shader.words += cpu::argument_words(*parameter->type());
     }
-    if (is_cpu()) {
-        shader->code = compiler::compile_cpu(*shader->module, {target, options.threads, false});
-        auto &m = shader->metadata;
-        const auto &code = *shader->code;
-        m.plan = code.plan;
-        m.scratch_bytes = code.scratch_bytes;
-        m.shared_bytes = code.shared_bytes;
-        m.plan_ms = code.plan_ms;
-        m.realize_ms = code.realize_ms;
-        m.emit_ms = code.emit.build_ms + code.emit.optimise_ms;
-        m.codegen_ms = code.emit.codegen_ms;
-        m.link_ms = code.emit.link_ms;
+    for (auto *op : *shader.module->kernel()->body) {
+        note_stores(*op, shader.stored);
     }
-    cache.emplace(hash, shader);
-    return shader;
+    if (!is_cpu()) {
+        return;
+    }
+    shader.code = compiler::compile_cpu(*shader.module, {target, options.threads, false});
+    auto &m = shader.metadata;
+    const auto &code = *shader.code;
+    m.plan = code.plan;
+    m.scratch_bytes = code.scratch_bytes;
+    m.shared_bytes = code.shared_bytes;
+    m.plan_ms = code.plan_ms;
+    m.realize_ms = code.realize_ms;
+    m.emit_ms = code.emit.build_ms + code.emit.optimise_ms;
+    m.codegen_ms = code.emit.codegen_ms;
+    m.link_ms = code.emit.link_ms;
 }
 
 void DeviceImpl::note_stores(const ir::Operation &op, std::vector<const ir::Value *> &stored) {
@@ -142,6 +232,10 @@ std::shared_ptr<const compiler::CpuKernel> ShaderImpl::alias_safe() const {
 }// namespace runtime
 
 Device Device::create(const std::string &name, DeviceOptions options) {
+    if (name == "cuda" || name.starts_with("cuda")) {
+        throw TargetError{"device '" + name + "' is not part of this version; it has \"cpu\" and " +
+                          "\"interpreter\""};
+    }
     if (name != "cpu" && name != "interpreter") {
         throw TargetError{"no device called '" + name + "'; this build has \"cpu\" and \"interpreter\""};
     }
@@ -154,7 +248,7 @@ const std::string &Device::name() const { return _impl->name; }
 int Device::threads() const { return _impl->options.threads; }
 
 Shader Device::compile(const Kernel &kernel) const {
-    return Shader{_impl->compile(_impl, kernel)};
+    return Shader{runtime::DeviceImpl::compile(_impl, kernel)};
 }
 
 std::string Device::description() const {
@@ -192,15 +286,17 @@ double Event::milliseconds_since(const Event &earlier) const {
     return std::chrono::duration<double, std::milli>(_time - earlier._time).count();
 }
 
-void Stream::submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments, int count) {
+void Stream::submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments, int count,
+                    SourceLoc loc) {
     if (!shader) {
-        throw LifetimeError{"an empty Shader is dispatched: compile a kernel first"};
+        throw LifetimeError{"an empty Shader is dispatched: compile a kernel first", loc};
     }
-    if (shader->device.get() != _device.impl()) {
+    if (shader->device != _device.impl()) {
         throw DeviceError{"a shader of device '" + shader->device->name +
-                          "' is dispatched on a stream of another device"};
+                              "' is dispatched on a stream of another device",
+                          loc};
     }
-    runtime::dispatch(*shader, arguments, count);
+    runtime::dispatch(*shader, arguments, count, loc);
 }
 
 }// namespace luisa::tile

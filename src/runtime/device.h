@@ -14,8 +14,10 @@
 
 namespace luisa::tile::runtime {
 
+/// Owned by its device's cache. Handles share the ownership of the device, so that neither can die
+/// before the other and no cycle keeps both.
 struct ShaderImpl {
-    std::shared_ptr<DeviceImpl> device;
+    DeviceImpl *device = nullptr;
     std::shared_ptr<const ir::Module> module;
     std::string text;
     size_t words = 0;                        ///< of the argument block
@@ -26,6 +28,9 @@ struct ShaderImpl {
     /// The variant for views that overlap a written one; compiled when first needed.
     [[nodiscard]] std::shared_ptr<const compiler::CpuKernel> alias_safe() const;
 
+    std::mutex build_mutex;///< held by the thread that compiles
+    bool built = false;
+
 private:
     mutable std::mutex alias_mutex;
     mutable std::shared_ptr<const compiler::CpuKernel> alias_code;
@@ -33,19 +38,27 @@ private:
 
 struct DeviceImpl {
     DeviceImpl(std::string name, DeviceOptions options);
+    ~DeviceImpl();
+    DeviceImpl(const DeviceImpl &) = delete;
+    DeviceImpl &operator=(const DeviceImpl &) = delete;
+    /// StateError in a process forked after the device was made: its workers are not there.
+    void check_process(SourceLoc loc = {}) const;
     [[nodiscard]] bool is_cpu() const noexcept { return name == "cpu"; }
-    std::shared_ptr<const ShaderImpl> compile(const std::shared_ptr<DeviceImpl> &self,
-                                              const Kernel &kernel);
+    /// Programs of equal text are compiled once; different ones at the same time.
+    static std::shared_ptr<const ShaderImpl> compile(const std::shared_ptr<DeviceImpl> &self,
+                                                     const Kernel &kernel);
 
     std::string name;
     DeviceOptions options;
     emit::CpuTarget target;
     std::unique_ptr<Pool> pool;
     std::mutex mutex;///< of the cache
-    // The cache holds its shaders weakly: a shader keeps its device.
-    std::unordered_multimap<uint64_t, std::shared_ptr<const ShaderImpl>> cache;
+    std::unordered_multimap<uint64_t, std::unique_ptr<ShaderImpl>> cache;///< by hash of the text
 
 private:
+    ShaderImpl &entry(const Kernel &kernel);
+    void build(ShaderImpl &shader);
+    uint32_t _generation;///< of the process, see fork_generation
     static void note_stores(const ir::Operation &op, std::vector<const ir::Value *> &stored);
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/expressions.h"
 #include "interpreter/interpreter.h"
 #include "runtime/device.h"
+#include "runtime/overlap.h"
 #include "types/float_environment.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 namespace luisa::tile::runtime {
@@ -28,67 +29,75 @@ std::string signature(const ir::Module &module) {
     return "(" + text + ")";
 }
 
-struct ByteRange {
-    uintptr_t low = 0, high = 0;
-};
-
-ByteRange range_of(const Argument &a) {
-    auto low = reinterpret_cast<uintptr_t>(a.data), high = low;
-    auto bytes = static_cast<int64_t>(size_of(a.type));
-    for (int i = 0; i < a.rank; ++i) {
-        if (a.extents[i] == 0) {
-            return {};
+/// Along an axis of one element the stride is never used.
+void check_strides(const ir::Module &module, size_t i, const ir::Type &type, const Argument &a,
+                   SourceLoc loc) {
+    int64_t dense = 1;
+    for (int d = a.rank - 1; d >= 0; --d) {
+        auto expected = type.strides.empty() ? dense : type.strides[static_cast<size_t>(d)];
+        dense *= a.extents[d];
+        if (expected != ir::runtime_value && a.extents[d] > 1 && expected != a.strides[d]) {
+            throw ShapeError{"argument " + parameter_name(module, i) + " has stride " +
+                                 std::to_string(a.strides[d]) + " in dimension " +
+                                 std::to_string(d) + ", the kernel was captured for " +
+                                 std::to_string(expected), loc};
         }
-        auto reach = (a.extents[i] - 1) * a.strides[i] * bytes;
-        (reach < 0 ? low : high) += static_cast<uintptr_t>(reach);
     }
-    return {low, high + static_cast<uintptr_t>(bytes)};
 }
 
-bool overlap(const Argument &a, const Argument &b) {
-    auto x = range_of(a), y = range_of(b);
-    return x.low < y.high && y.low < x.high;
-}
-
-void check_view(const ir::Module &module, size_t i, const ir::Type &type, const Argument &a) {
+void check_view(const ir::Module &module, size_t i, const ir::Type &type, const Argument &a,
+                SourceLoc loc) {
     auto name = [&] { return "argument " + parameter_name(module, i); };
     if (!a.is_view) {
         throw TypeError{name() + " is a number, the kernel expects a view of " +
-                        to_string(type.scalar) + " " + ir::extents_text(type)};
+                        to_string(type.scalar) + " " + ir::extents_text(type), loc};
     }
     if (a.type != type.scalar || a.rank != static_cast<int>(type.rank())) {
         throw TypeError{name() + " is a rank-" + std::to_string(a.rank) + " tensor of " +
                         to_string(a.type) + ", the kernel expects rank " +
-                        std::to_string(type.rank()) + " of " + to_string(type.scalar)};
+                        std::to_string(type.rank()) + " of " + to_string(type.scalar), loc};
     }
     if (a.read_only && !type.read_only) {
         throw TypeError{name() + " is read only, the kernel's view may be written; declare it "
-                                 "TensorView<const T, R>"};
+                                 "TensorView<const T, R>", loc};
     }
-    auto strides = analysis::view_strides(type);
+    if (!a.alive) {
+        throw LifetimeError{name() + " is a tensor that was moved from, freed or never made", loc};
+    }
     bool empty = false;
     for (int d = 0; d < a.rank; ++d) {
-        auto axis = static_cast<size_t>(d);
         empty |= a.extents[d] == 0;
-        auto expected = type.axes[axis].extent;
-        if (expected != ir::runtime_value && expected != a.extents[d]) {
-            throw ShapeError{name() + " has extent " + std::to_string(a.extents[d]) + " in dimension " +
-                             std::to_string(d) + ", the kernel was captured for " +
-                             std::to_string(expected)};
+        auto expected = type.axes[static_cast<size_t>(d)].extent;
+        if (a.extents[d] < 0) {
+            throw ValueError{name() + " has the negative extent " + std::to_string(a.extents[d]) +
+                                 " in dimension " + std::to_string(d), loc};
         }
-        if (strides[axis] != ir::runtime_value && a.extents[d] > 1 && strides[axis] != a.strides[d]) {
-            throw ShapeError{name() + " has stride " + std::to_string(a.strides[d]) + " in dimension " +
-                             std::to_string(d) + ", the kernel was captured for " +
-                             std::to_string(strides[axis])};
+        if (expected != ir::runtime_value && expected != a.extents[d]) {
+            throw ShapeError{name() + " has extent " + std::to_string(a.extents[d]) +
+                                 " in dimension " + std::to_string(d) +
+                                 ", the kernel was captured for " + std::to_string(expected), loc};
         }
     }
-    if (!a.data && !empty) {
-        throw ValueError{name() + " has no memory (null data) but elements"};
+    if (empty) {
+        return;
+    }
+    check_strides(module, i, type, a, loc);
+    if (!a.data) {
+        throw ValueError{name() + " has no memory (null data) but elements", loc};
+    }
+    auto address = reinterpret_cast<uintptr_t>(a.data);
+    if (address % size_of(a.type) != 0) {
+        char text[32];
+        std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+        throw AlignmentError{name() + " is at address " + text + ", which is a multiple of " +
+                                 std::to_string(address & -address) + ", not of the " +
+                                 std::to_string(size_of(a.type)) + " bytes of one " +
+                                 to_string(a.type), loc};
     }
 }
 
 /// Equal names of runtime extents are one extent.
-void check_names(const ShaderImpl &shader, const Argument *arguments) {
+void check_names(const ShaderImpl &shader, const Argument *arguments, SourceLoc loc) {
     const auto &parameters = shader.module->kernel()->body->arguments();
     for (size_t i = 0; i < parameters.size(); ++i) {
         const auto &type = *parameters[i]->type();
@@ -106,7 +115,7 @@ void check_names(const ShaderImpl &shader, const Argument *arguments) {
                                         std::to_string(arguments[j].extents[k]) + " in argument " +
                                         parameter_name(*shader.module, j) + " and " +
                                         std::to_string(arguments[i].extents[axis]) + " in argument " +
-                                        parameter_name(*shader.module, i)};
+                                        parameter_name(*shader.module, i), loc};
                     }
                 }
             }
@@ -114,8 +123,12 @@ void check_names(const ShaderImpl &shader, const Argument *arguments) {
     }
 }
 
+// How far the exact overlap test may search before it says yes.
+constexpr int quick_steps = 200, exact_steps = 1000000;
+
 /// Whether a written view overlaps another; a written view whose own elements share addresses is an error.
-bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int count) {
+bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int count,
+                    SourceLoc loc) {
     bool overlaps = false;
     const auto &parameters = shader.module->kernel()->body->arguments();
     for (const auto *stored : shader.stored) {
@@ -125,17 +138,20 @@ bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int cou
             if (a.strides[d] == 0 && a.extents[d] > 1) {
                 throw AliasError{"argument " + parameter_name(*shader.module, i) +
                                  " is written, but its elements 0 and 1 of dimension " +
-                                 std::to_string(d) + " share an address (stride 0)"};
+                                 std::to_string(d) + " share an address (stride 0)", loc};
             }
         }
         for (int j = 0; j < count; ++j) {
             if (j != static_cast<int>(i) && parameters[static_cast<size_t>(j)]->type()->is_view() &&
-                overlap(a, arguments[j])) {
+                share_element(a, arguments[j], quick_steps)) {
                 overlaps = true;
-                if (shader.module->kernel()->noalias && shader.device->options.validate) {
-                    throw AliasError{"arguments " + parameter_name(*shader.module, i) + " and " +
-                                     parameter_name(*shader.module, static_cast<size_t>(j)) +
-                                     " overlap, but the kernel promises noalias"};
+                if (shader.module->kernel()->noalias && shader.device->options.validate &&
+                    share_element(a, arguments[j], exact_steps)) {
+                    throw AliasError{"arguments " + parameter_name(*shader.module, i) + " at " +
+                                         range_text(a) + " and " +
+                                         parameter_name(*shader.module, static_cast<size_t>(j)) +
+                                         " at " + range_text(arguments[j]) +
+                                         " overlap, but the kernel promises noalias", loc};
                 }
             }
         }
@@ -201,24 +217,26 @@ void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const ui
 
 }// namespace
 
-void dispatch(const ShaderImpl &shader, const Argument *arguments, int count) {
+void dispatch(const ShaderImpl &shader, const Argument *arguments, int count,
+              SourceLoc loc) {
+    shader.device->check_process(loc);
     const auto &parameters = shader.module->kernel()->body->arguments();
     if (count != static_cast<int>(parameters.size())) {
         throw CallError{"the kernel takes " + std::to_string(parameters.size()) + " arguments " +
-                        signature(*shader.module) + ", got " + std::to_string(count)};
+                        signature(*shader.module) + ", got " + std::to_string(count), loc};
     }
     for (size_t i = 0; i < parameters.size(); ++i) {
         const auto &type = *parameters[i]->type();
         if (type.is_view()) {
-            check_view(*shader.module, i, type, arguments[i]);
+            check_view(*shader.module, i, type, arguments[i], loc);
         } else if (arguments[i].is_view || arguments[i].type != type.scalar) {
             throw TypeError{"argument " + parameter_name(*shader.module, i) + " is " +
                             (arguments[i].is_view ? "a tensor" : to_string(arguments[i].type)) +
-                            ", the kernel expects a scalar " + to_string(type.scalar)};
+                            ", the kernel expects a scalar " + to_string(type.scalar), loc};
         }
     }
-    check_names(shader, arguments);
-    bool aliases = check_aliasing(shader, arguments, count);
+    check_names(shader, arguments, loc);
+    bool aliases = check_aliasing(shader, arguments, count, loc);
     if (!shader.code) {
         std::vector<KernelArgument> list(static_cast<size_t>(count));
         for (int i = 0; i < count; ++i) {
@@ -235,8 +253,12 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count) {
     }
     constexpr size_t inline_words = 128;
     uint64_t block[inline_words];
-    require(shader.words <= inline_words, "kernels take at most 128 argument words");
-    auto *word = block;
+    std::unique_ptr<uint64_t[]> long_block;
+    if (shader.words > inline_words) {
+        long_block = std::make_unique<uint64_t[]>(shader.words);
+    }
+    auto *words = long_block ? long_block.get() : block;
+    auto *word = words;
     for (int i = 0; i < count; ++i) {
         const auto &a = arguments[i];
         if (!a.is_view) {
@@ -253,9 +275,9 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count) {
     }
     if (aliases) {
         auto safe = shader.alias_safe();
-        run_cpu(shader, *safe, block);
+        run_cpu(shader, *safe, words);
     } else {
-        run_cpu(shader, *shader.code, block);
+        run_cpu(shader, *shader.code, words);
     }
 }
 

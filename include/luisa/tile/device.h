@@ -15,11 +15,13 @@ struct ShaderImpl;
 struct Argument {
     static constexpr int max_rank = 6;
     bool is_view = false, read_only = false;
+    bool alive = true;///< false: of a tensor without memory (moved from, freed or default made)
     ScalarType type = ScalarType::FLOAT32;
     int rank = 0;
     void *data = nullptr;
     int64_t extents[max_rank]{}, strides[max_rank]{};
     uint64_t bits = 0;
+    std::shared_ptr<void> owner;///< keeps a device's memory while the argument waits
 };
 
 }// namespace runtime
@@ -82,9 +84,18 @@ private:
 
 namespace runtime {
 /// Checks arguments against the kernel's signature and runs it to the end on the calling thread and the
-/// device's workers. Throws CallError, TypeError, ShapeError, ValueError or AliasError before anything runs.
+/// device's workers. Before anything runs it throws
+///   CallError      wrong number of arguments, or two extents of one name differ
+///   TypeError      element type or rank differs, or a read-only tensor for a view that may be written
+///   ShapeError     an extent or stride is not the one that the kernel was captured for
+///   AliasError     a written view has several positions for one element; with `validate`, it shares
+///                  elements with another one although the kernel promises `noalias`
+///   LifetimeError  a tensor was moved from or freed
+///   ValueError     null memory with elements
+///   AlignmentError memory that is not aligned to its elements
+///   StateError     in a child process of the one that made the device
 /// A warm dispatch allocates nothing.
-void dispatch(const ShaderImpl &shader, const Argument *arguments, int count);
+void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc);
 }// namespace runtime
 
 }// namespace luisa::tile

@@ -225,23 +225,23 @@ template<class T>
 }
 
 namespace core {
-template<size_t... I, class F>
-Coord call_with_scalars(std::index_sequence<I...>, const F &f, const std::vector<Value *> &v,
-                        SourceLoc loc) {
-    return f(Scalar<int64_t>(v[I], loc)...);
-}
+[[noreturn]] void wrong_coordinate_count(const char *what, size_t count, SourceLoc loc);
 template<size_t> using Int64Scalar = Scalar<int64_t>;
-template<class F, size_t... I> constexpr bool takes(std::index_sequence<I...>) {
-    return std::is_invocable_v<const F &, Int64Scalar<I>...>;
-}
-template<size_t R, class F>
-Coord call_reindex(const F &f, const std::vector<Value *> &v, SourceLoc loc) {
-    static_assert(R <= 6, "reindex: the lambda takes one Scalar<int64_t> a dimension, up to six");
-    if constexpr (takes<F>(std::make_index_sequence<R>{})) {
-        return call_with_scalars(std::make_index_sequence<R>{}, f, v, loc);
-    } else {
-        return call_reindex<R + 1>(f, v, loc);
-    }
+/// Calls `f` with one scalar a coordinate; its number of parameters is its own, so all are tried.
+template<size_t R = 0, class F>
+Coord call_with_coordinates(const char *what, const F &f, const std::vector<Value *> &at,
+                            SourceLoc loc) {
+    static_assert(R <= 6, "the lambda takes one Scalar<int64_t> a dimension, up to six, is not mutable, "
+                          "and returns coord(…)");
+    auto call = [&]<size_t... I>(std::index_sequence<I...>) {
+        if constexpr (std::is_invocable_r_v<Coord, const F &, Int64Scalar<I>...>) {
+            return at.size() == R ? f(Scalar<int64_t>(at[I], loc)...)
+                                  : (wrong_coordinate_count(what, at.size(), loc), Coord{});
+        } else {
+            return call_with_coordinates<R + 1>(what, f, at, loc);
+        }
+    };
+    return call(std::make_index_sequence<R>{});
 }
 }// namespace core
 
@@ -252,7 +252,7 @@ template<class T, class F>
                               SourceLoc loc = SourceLoc::current()) {
     auto body = [&](const std::vector<core::Value *> &at) {
         std::vector<core::Value *> place;
-        for (const auto &part : core::call_reindex<0>(f, at, loc).parts) {
+        for (const auto &part : core::call_with_coordinates("reindex", f, at, loc).parts) {
             place.push_back(part.value());
         }
         return place;

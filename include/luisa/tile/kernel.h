@@ -32,7 +32,7 @@ template<class... E> [[nodiscard]] TensorMeta tensor_shape(E... extents) {
 struct KernelOptions {
     MathTier math = MathTier::STRICT;
     ReductionPolicy reduction = ReductionPolicy::UNORDERED_TREE;
-    MmaPolicy mma;
+    MmaPolicy mma = {};
     bool noalias = false;///< written views overlap no other
     const char *name = "kernel";
 };

@@ -30,10 +30,8 @@ public:
     [[nodiscard]] Scalar<int64_t> index(Axis a, SourceLoc loc = SourceLoc::current()) const {
         return index(a.dim, loc);
     }
-    /// All coordinates of this nest.
-    [[nodiscard]] Coord coord(SourceLoc loc = SourceLoc::current()) const {
-        return core::nest_coord(*this, loc);
-    }
+    /// The whole path: the coordinates of the enclosing nests, outermost first, then its own.
+    [[nodiscard]] Coord coord(SourceLoc loc = SourceLoc::current()) const;
 
     // Child nests.
     [[nodiscard]] NestRange parallel(IndexSpace domain, ExecLevel level = ExecLevel::INFER,

@@ -19,12 +19,8 @@ template<class... X> using staged_element = element_t<typename first_staged<X...
 template<class T, class... X>
 using staged_result = std::conditional_t<(TileValue<X> || ...), Tile<T>, Scalar<T>>;
 
-struct ReduceOptions {
-    Value *mask = nullptr;
-    NanPolicy nan = NanPolicy::PROPAGATE;
-};
 Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, ReductionPolicy policy,
-              ReduceOptions options, SourceLoc loc);
+              Value *mask, NanPolicy nan, SourceLoc loc);
 /// The kernel's default reduction policy.
 ReductionPolicy default_reduction(SourceLoc loc);
 
@@ -82,30 +78,34 @@ struct ReduceAxes {
     ReduceAxes(std::initializer_list<Dim> ds) : dims{ds} {}
 };
 
-/// What is skipped, and what NaN does to argmin and argmax.
-struct ReduceOptions {
-    const Tile<bool> *mask_tile = nullptr;
-    NanPolicy nan = NanPolicy::PROPAGATE;
+/// A mask, or none.
+struct MaskArg {
+    core::Value *v = nullptr;
+    MaskArg() = default;
+    MaskArg(const Tile<bool> &m, SourceLoc at = SourceLoc::current()) : v{m.value(at)} {}
+    MaskArg(const Scalar<bool> &m, SourceLoc at = SourceLoc::current()) : v{m.value(at)} {}
 };
-/// Contributions where `m` is false are skipped. `m` must outlive the call.
-[[nodiscard]] inline ReduceOptions mask(const Tile<bool> &m) { return {&m, NanPolicy::PROPAGATE}; }
 
-namespace core {
-inline ReduceOptions erase(const tile::ReduceOptions &options, SourceLoc loc) {
-    return {options.mask_tile ? options.mask_tile->value(loc) : nullptr, options.nan};
-}
-}// namespace core
+struct ReduceOptions {
+    MaskArg mask = {};                     ///< contributions where it is false are skipped
+    NanPolicy nan = NanPolicy::PROPAGATE;///< what NaN does to argmin and argmax
+};
 
 /// Folds `axes` of x by `op`, seeded with its identity; the other dimensions stay. A dimension that x
-/// lacks: IndexError. The result of folding all dimensions is a rank-zero tile.
+/// lacks: IndexError; one given twice: ValueError. Folding all dimensions gives a rank-zero tile.
 template<class T>
 [[nodiscard]] Tile<T> reduce(const Tile<T> &x, const ReduceAxes &axes, ReducerFunction op,
                              ReductionPolicy policy, ReduceOptions options = {},
                              SourceLoc loc = SourceLoc::current()) {
-    return {core::reduce(op.reducer, x.value(loc), axes.dims, policy, core::erase(options, loc), loc),
+    return {core::reduce(op.reducer, x.value(loc), axes.dims, policy, options.mask.v, options.nan, loc),
             loc};
 }
 /// The same with the kernel's default policy.
+template<class T>
+[[nodiscard]] Tile<T> reduce(const Tile<T> &x, const ReduceAxes &axes, ReducerFunction op,
+                             ReduceOptions options, SourceLoc loc = SourceLoc::current()) {
+    return reduce(x, axes, op, core::default_reduction(loc), options, loc);
+}
 template<class T>
 [[nodiscard]] Tile<T> reduce(const Tile<T> &x, const ReduceAxes &axes, ReducerFunction op,
                              SourceLoc loc = SourceLoc::current()) {
@@ -118,7 +118,7 @@ template<class T>
                                    ReduceOptions options = {},
                                    SourceLoc loc = SourceLoc::current()) {
     return {core::reduce(op.reducer, x.value(loc), axes.dims, core::default_reduction(loc),
-                         core::erase(options, loc), loc),
+                         options.mask.v, options.nan, loc),
             loc};
 }
 

@@ -36,9 +36,10 @@ public:
 
     /// Checks the arguments and runs the kernel; see `runtime::dispatch` for the errors.
     template<size_t N> Stream &operator<<(const runtime::Call<N> &call) {
-        submit(call.shader.get(), call.arguments.data(), static_cast<int>(N));
+        submit(call.shader.get(), call.arguments.data(), static_cast<int>(N), call.loc);
         return *this;
     }
+    Stream &operator<<(const runtime::CopyCommand &copy);
     Stream &operator<<(runtime::Synchronize) { return *this; }
     /// Runs a host function in order.
     Stream &operator<<(const std::function<void()> &callback) {
@@ -53,67 +54,89 @@ public:
     }
 
 private:
-    void submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments, int count);
+    void submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments, int count,
+                SourceLoc loc);
     Device _device;
 };
 
 namespace runtime {
 
-/// A kernel definition on a device: captured for the arguments of each call, compiled once for each set
-/// of extents and strides.
-template<class Definition> class JitFunction {
-    using Facts = std::array<TensorMeta, Definition::tensors>;
+/// The shaders of one definition by the extents and strides of their arguments. Thread safe.
+class ShaderTable {
+public:
+    ShaderTable();
+    ~ShaderTable();
+    ShaderTable(const ShaderTable &) = delete;
+    ShaderTable &operator=(const ShaderTable &) = delete;
+    /// The shader for these facts, or what `make(context)` gives, which is called at most once at a
+    /// time and not again after it has returned.
+    Shader find_or_make(std::span<const int64_t> facts, Shader (*make)(void *context),
+                        void *context);
 
+private:
+    struct Impl;
+    std::unique_ptr<Impl> _impl;
+};
+
+/// A kernel definition on a device: captured for the arguments of each call, compiled once for each
+/// set of extents and strides. Copies share what was compiled; usable from any thread.
+template<class Definition> class JitFunction {
 public:
     JitFunction(Device device, Definition definition)
-        : _device{std::move(device)}, _definition{std::move(definition)} {}
+        : _device{std::move(device)}, _definition{std::move(definition)},
+          _known{std::make_shared<ShaderTable>()} {}
 
-    template<class... A> [[nodiscard]] auto operator()(const A &...arguments) {
+    template<class... A> [[nodiscard]] auto operator()(const A &...arguments) const {
         return shader(arguments...)(arguments...);
     }
     /// The shader for these arguments, compiled when they are new.
-    template<class... A> [[nodiscard]] Shader shader(const A &...arguments) {
-        Facts facts;
-        size_t next = 0;
-        auto note = [&](const auto &x) {
-            if constexpr (is_tensor<std::remove_cvref_t<decltype(x)>>::value) {
-                facts[next++] = x.meta();
-            }
-        };
-        (note(arguments), ...);
-        for (const auto &entry : _known) {
-            if (same(entry.first, facts)) {
-                return entry.second;
-            }
-        }
-        auto compiled = _device.compile(_definition.capture_from(facts.data()));
-        _known.emplace_back(facts, compiled);
-        return compiled;
+    template<class... A> [[nodiscard]] Shader shader(const A &...arguments) const {
+        static_assert((size_t{0} + ... + size_t{is_tensor<A>::value}) == Definition::tensors,
+                      "one tensor for each TensorView of the kernel, in order");
+        std::array<int64_t, (size_t{0} + ... + fact_count<A>())> facts;
+        auto *fact = facts.data();
+        (note(fact, arguments), ...);
+        auto make = [&] { return compile(arguments...); };
+        return _known->find_or_make(
+            facts, [](void *context) { return (*static_cast<decltype(make) *>(context))(); }, &make);
     }
 
 private:
-    static bool same(const Facts &a, const Facts &b) {
-        for (size_t i = 0; i < a.size(); ++i) {
-            if (a[i].strides != b[i].strides || a[i].extents.size() != b[i].extents.size()) {
-                return false;
-            }
-            for (size_t j = 0; j < a[i].extents.size(); ++j) {
-                if (a[i].extents[j].value != b[i].extents[j].value) {
-                    return false;
-                }
+    template<class X> static constexpr size_t fact_count() {
+        if constexpr (is_tensor<X>::value) {
+            return 2 * static_cast<size_t>(X::rank);
+        } else {
+            return 0;
+        }
+    }
+    template<class X> static void note(int64_t *&fact, const X &x) {
+        if constexpr (is_tensor<X>::value) {
+            for (int i = 0; i < X::rank; ++i) {
+                *fact++ = x.extent(i);
+                *fact++ = x.stride(i);
             }
         }
-        return true;
+    }
+    template<class... A> Shader compile(const A &...arguments) const {
+        std::array<TensorMeta, Definition::tensors> metas;
+        size_t next = 0;
+        auto add = [&]<class X>(const X &x) {
+            if constexpr (is_tensor<X>::value) {
+                metas[next++] = x.meta();
+            }
+        };
+        (add(arguments), ...);
+        return _device.compile(_definition.capture_from(metas.data()));
     }
     Device _device;
     Definition _definition;
-    std::vector<std::pair<Facts, Shader>> _known;
+    std::shared_ptr<ShaderTable> _known;
 };
 
 }// namespace runtime
 
 /// A callable that captures and compiles on first use for the extents and strides of its arguments:
-/// `auto softmax = jit(device, definition); stream << softmax(x, y);`. Use it from one thread at a time.
+/// `auto softmax = jit(device, definition); stream << softmax(x, y).dispatch();`.
 template<class Definition>
 [[nodiscard]] runtime::JitFunction<Definition> jit(const Device &device, Definition definition) {
     return {device, std::move(definition)};

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstring>
+#include <span>
+#include <utility>
 
 namespace luisa::tile {
 
@@ -13,6 +15,22 @@ std::shared_ptr<void> allocate(const Device &device, size_t bytes);
 [[noreturn]] void fail_extent(int64_t extent, SourceLoc loc);
 /// Product of extents times the element size; ValueError beyond int64.
 int64_t checked_bytes(const int64_t *extents, int rank, size_t element, SourceLoc loc);
+
+/// A copy between a tensor and dense row-major host memory. Submit it with `stream << copy`.
+struct CopyCommand {
+    Argument tensor;
+    void *host = nullptr;
+    bool to_host = false;
+};
+/// ShapeError when the number of elements differs, LifetimeError for a tensor without memory.
+[[nodiscard]] CopyCommand make_copy(Argument tensor, const void *host, size_t count, bool to_host,
+                                    SourceLoc loc);
+/// IndexError unless 0 <= axis < rank and the indices of a slice are inside; ValueError for step 0.
+void check_slice(int rank, int axis, int64_t extent, int64_t begin, int64_t end, int64_t step,
+                 SourceLoc loc);
+void check_axis(int rank, int axis, SourceLoc loc);
+/// ShapeError unless `extent` is one.
+void check_repeat(int axis, int64_t extent, SourceLoc loc);
 }// namespace runtime
 
 /// Elements of type T in R dimensions: memory with extents and strides (in elements). Copies share the
@@ -32,11 +50,30 @@ public:
         auto bytes = runtime::checked_bytes(extents.data(), R, sizeof(T), loc);
         _owner = runtime::allocate(device, static_cast<size_t>(bytes));
         _data = static_cast<T *>(_owner.get());
+        _alive = true;
     }
     /// Memory of the caller, which must outlive its uses.
     Tensor(T *data, Extents extents, Extents strides)
-        : _data{data}, _extents{extents}, _strides{strides} {}
+        : _data{data}, _extents{extents}, _strides{strides}, _alive{true} {}
     Tensor(T *data, Extents extents) : Tensor{data, extents, dense(extents)} {}
+    Tensor(const Tensor &) = default;
+    Tensor &operator=(const Tensor &) = default;
+    /// The other one has no memory any more: a kernel that gets it throws LifetimeError.
+    Tensor(Tensor &&other) noexcept
+        : _owner{std::move(other._owner)}, _data{std::exchange(other._data, nullptr)},
+          _extents{other._extents}, _strides{other._strides},
+          _alive{std::exchange(other._alive, false)} {}
+    Tensor &operator=(Tensor &&other) noexcept {
+        Tensor moved{std::move(other)};
+        std::swap(_owner, moved._owner);
+        std::swap(_data, moved._data);
+        std::swap(_extents, moved._extents);
+        std::swap(_strides, moved._strides);
+        std::swap(_alive, moved._alive);
+        return *this;
+    }
+    /// Lets the memory go; other tensors that share it keep it.
+    void free() noexcept { *this = Tensor{}; }
 
     [[nodiscard]] T *data() const noexcept { return _data; }
     [[nodiscard]] int64_t extent(int i) const { return _extents.at(static_cast<size_t>(i)); }
@@ -58,31 +95,62 @@ public:
         ((offset += static_cast<int64_t>(index) * _strides[i++]), ...);
         return _data[offset];
     }
-    /// The elements with indices [begin, end) along a dimension, `step` apart (negative: backwards).
-    [[nodiscard]] Tensor slice(int axis, int64_t begin, int64_t end, int64_t step = 1) const {
+    /// The elements with indices [begin, end) along a dimension, `step` apart. A negative step goes
+    /// backwards, from `begin` down to above `end`. IndexError when an index is outside.
+    [[nodiscard]] Tensor slice(int axis, int64_t begin, int64_t end, int64_t step = 1,
+                               SourceLoc loc = SourceLoc::current()) const {
+        runtime::check_axis(R, axis, loc);
         auto view = *this;
         auto a = static_cast<size_t>(axis);
+        runtime::check_slice(R, axis, _extents[a], begin, end, step, loc);
         auto span = step > 0 ? end - begin : begin - end;
         auto width = step > 0 ? step : -step;
-        view._extents.at(a) = span > 0 ? (span + width - 1) / width : 0;
-        view._data += begin * _strides.at(a);
-        view._strides.at(a) *= step;
+        view._extents[a] = span > 0 ? (span + width - 1) / width : 0;
+        if (_data) {
+            view._data += begin * _strides[a];
+        }
+        view._strides[a] *= step;
         return view;
     }
     /// Two dimensions exchanged; no data moves.
-    [[nodiscard]] Tensor transposed(int a, int b) const {
+    [[nodiscard]] Tensor transposed(int a, int b, SourceLoc loc = SourceLoc::current()) const {
+        runtime::check_axis(R, a, loc);
+        runtime::check_axis(R, b, loc);
         auto view = *this;
-        std::swap(view._extents.at(static_cast<size_t>(a)), view._extents.at(static_cast<size_t>(b)));
-        std::swap(view._strides.at(static_cast<size_t>(a)), view._strides.at(static_cast<size_t>(b)));
+        std::swap(view._extents[static_cast<size_t>(a)], view._extents[static_cast<size_t>(b)]);
+        std::swap(view._strides[static_cast<size_t>(a)], view._strides[static_cast<size_t>(b)]);
         return view;
     }
     /// Every index of a dimension of extent one means the same element: stride 0, for reading.
-    [[nodiscard]] Tensor repeated(int axis, int64_t count) const {
+    /// ShapeError when the extent is another one.
+    [[nodiscard]] Tensor repeated(int axis, int64_t count,
+                                  SourceLoc loc = SourceLoc::current()) const {
+        runtime::check_axis(R, axis, loc);
         auto view = *this;
-        view._extents.at(static_cast<size_t>(axis)) = count;
-        view._strides.at(static_cast<size_t>(axis)) = 0;
+        auto a = static_cast<size_t>(axis);
+        runtime::check_repeat(axis, _extents[a], loc);
+        if (count < 0) {
+            runtime::fail_extent(count, loc);
+        }
+        view._extents[a] = count;
+        view._strides[a] = 0;
         return view;
     }
+    /// The command that copies `host`, in row-major order, to this tensor. ShapeError when the number
+    /// of elements differs. The host memory must live until the command has run.
+    [[nodiscard]] runtime::CopyCommand
+    copy_from(std::span<const std::remove_const_t<T>> host,
+              SourceLoc loc = SourceLoc::current()) const {
+        static_assert(!std::is_const_v<T>, "copy_from() writes; this tensor is read only");
+        return runtime::make_copy(argument(), host.data(), host.size(), false, loc);
+    }
+    /// The same from this tensor to `host`.
+    [[nodiscard]] runtime::CopyCommand copy_to(std::span<std::remove_const_t<T>> host,
+                                               SourceLoc loc = SourceLoc::current()) const {
+        return runtime::make_copy(argument(), host.data(), host.size(), true, loc);
+    }
+    /// True when the elements lie in row-major order without gaps.
+    [[nodiscard]] bool is_dense() const noexcept { return _strides == dense(_extents); }
     /// What capture needs to know.
     [[nodiscard]] TensorMeta meta() const {
         TensorMeta m;
@@ -97,6 +165,8 @@ public:
     [[nodiscard]] runtime::Argument argument() const {
         runtime::Argument a;
         a.is_view = true;
+        a.alive = _alive;
+        a.owner = _owner;
         a.type = scalar_type_of<std::remove_const_t<T>>;
         a.read_only = std::is_const_v<T>;
         a.rank = R;
@@ -122,6 +192,7 @@ private:
     std::shared_ptr<void> _owner;
     T *_data = nullptr;
     Extents _extents{}, _strides{};
+    bool _alive = false;
 };
 
 /// A dense tensor on a device: `make_tensor<float>(device, rows, columns)`.
@@ -155,13 +226,18 @@ template<class X> Argument argument_from(const X &x) {
 template<size_t N> struct Call {
     std::shared_ptr<const ShaderImpl> shader;
     std::array<Argument, N> arguments;
-    [[nodiscard]] const Call &dispatch() const noexcept { return *this; }
+    SourceLoc loc;
+    /// The command for a stream; errors name the place of this call.
+    [[nodiscard]] Call &dispatch(SourceLoc at = SourceLoc::current()) noexcept {
+        loc = at;
+        return *this;
+    }
 };
 
 }// namespace runtime
 
 template<class... A> auto Shader::operator()(const A &...arguments) const {
-    return runtime::Call<sizeof...(A)>{_impl, {runtime::argument_from(arguments)...}};
+    return runtime::Call<sizeof...(A)>{_impl, {runtime::argument_from(arguments)...}, {}};
 }
 
 }// namespace luisa::tile

@@ -24,9 +24,23 @@ void store(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds
            Value *tile, SourceLoc loc);
 Value *load_element(const ViewInfo *view, const Coord &place, SourceLoc loc);
 void store_element(const ViewInfo *view, const Coord &place, Value *value, SourceLoc loc);
-/// The coordinate of a nest, for the view maps of `tile(nest, map)`.
-Coord nest_coord(const Nest &nest, SourceLoc loc);
+/// The coordinate of a nest in its own domain, or along its whole path from the root.
+std::vector<Value *> nest_coordinates(const Nest &nest, bool whole_path, SourceLoc loc);
 }// namespace core
+
+/// Where the instances of a nest find their boxes in a view: `local` is the box, and `origin` gives its
+/// first coordinate from those of the nest (one Scalar<int64_t> each).
+class ViewMap {
+public:
+    template<class F>
+    ViewMap(Shape local, F origin, SourceLoc loc = SourceLoc::current())
+        : shape{std::move(local)}, origin{[f = std::move(origin), loc](const std::vector<core::Value *> &at) {
+              return core::call_with_coordinates("view map", f, at, loc);
+          }} {}
+
+    Shape shape;
+    std::function<Coord(const std::vector<core::Value *> &)> origin;
+};
 
 /// A box of a view: what `A(origin, shape)` names. Nothing is read or written until load or store.
 template<class T> class MemoryRef {
@@ -169,12 +183,10 @@ public:
                                     Bounds b = Bounds::ZERO) const {
         return {_view, origin, shape, b};
     }
-    /// The box whose origin is `map(nest coordinate)`: `map` takes a Coord and returns one.
-    template<std::invocable<const Coord &> F>
-    [[nodiscard]] MemoryRef<T> tile(const Nest &nest, const Shape &shape, const F &map,
-                                    Bounds b = Bounds::ZERO,
+    /// The box that `map` gives to the nest's coordinate; the same as writing `nest.index()` in the origin.
+    [[nodiscard]] MemoryRef<T> tile(const Nest &nest, const ViewMap &map, Bounds b = Bounds::ZERO,
                                     SourceLoc loc = SourceLoc::current()) const {
-        return {_view, map(core::nest_coord(nest, loc)), shape, b};
+        return {_view, map.origin(core::nest_coordinates(nest, false, loc)), map.shape, b};
     }
     [[nodiscard]] MemoryRef<T> operator()(const Coord &origin, const Shape &shape,
                                           Bounds b = Bounds::ZERO) const {

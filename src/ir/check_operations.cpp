@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/check_operations.h"
+
+#include <algorithm>
+
+namespace luisa::tile::ir {
+
+namespace {
+
+/// Collects the first broken rule.
+struct Rules {
+    const Module &module;
+    const Operation &op;
+    const Operation *owner;
+    std::string message;
+
+    bool require_that(bool holds, std::string text) {
+        if (!holds && message.empty()) {
+            message = std::move(text);
+        }
+        return holds;
+    }
+    [[nodiscard]] bool broken() const { return !message.empty(); }
+
+    [[nodiscard]] const Type &operand(size_t i) const { return *op.operand(i)->type(); }
+    [[nodiscard]] const Type &result(size_t i = 0) const { return *op.result(i)->type(); }
+    [[nodiscard]] bool candidate() const { return module.form == Form::CANDIDATE; }
+
+    bool is_index(size_t i) {
+        return require_that(operand(i).is_scalar() && operand(i).scalar == ScalarType::INT64,
+                            "operand " + std::to_string(i) + " is no i64 scalar");
+    }
+
+    static bool has(const Type &t, Dim d) { return t.find(d) >= 0; }
+
+    // Elementwise: the builder's inference is the rule.
+    void elementwise() {
+        auto rule = info(op.opcode()).types;
+        if (!require_that(op.result_count() == 1, "has no single result")) {
+            return;
+        }
+        for (size_t i = 0; i < op.operand_count(); ++i) {
+            if (!require_that(operand(i).is_tile() || (!candidate() && operand(i).is_vector()),
+                              "operand " + std::to_string(i) + " is no value")) {
+                return;
+            }
+            if (!candidate()) {
+                require_that(operand(i).lanes == result().lanes && operand(i).dims.empty(),
+                             "operands and result have different widths");
+            }
+        }
+        size_t first = rule == TypeRule::SELECT ? 1 : 0;
+        if (first) {
+            require_that(operand(0).scalar == ScalarType::BOOL, "the condition is no bool");
+        }
+        if (rule != TypeRule::FREE) {
+            for (size_t i = first; i < op.operand_count(); ++i) {
+                require_that(operand(i).scalar == operand(first).scalar,
+                             std::string{"operands are "} + to_string(operand(first).scalar) + " and " +
+                                 to_string(operand(i).scalar));
+            }
+            auto expected = rule == TypeRule::COMPARE ? ScalarType::BOOL : operand(first).scalar;
+            require_that(result().scalar == expected,
+                         std::string{"the result is "} + to_string(result().scalar) + ", expected " +
+                             to_string(expected));
+            check_class(rule, operand(first).scalar);
+        } else {
+            free_types();
+        }
+        if (candidate() && !broken()) {
+            joined_dims();
+        }
+    }
+
+    void check_class(TypeRule rule, ScalarType t) {
+        bool number = t != ScalarType::BOOL && info(t).computes;
+        bool fits = rule == TypeRule::SAME_NUMBER    ? number
+                    : rule == TypeRule::SAME_INTEGER ? is_integer(t)
+                    : rule == TypeRule::SAME_FLOAT   ? is_float(t) && info(t).computes
+                    : rule == TypeRule::SAME_BITS    ? !is_float(t)
+                    : rule == TypeRule::SAME_ORDERED || rule == TypeRule::SAME_SIGNABLE
+                        ? t != ScalarType::BOOL
+                        : true;
+        require_that(fits, std::string{"is not defined on "} + to_string(t));
+    }
+
+    void free_types() {
+        if (op.opcode() == Opcode::CAST) {
+            require_that(info(result().scalar).computes || result().scalar == ScalarType::BOOL ||
+                             result().scalar == operand(0).scalar,
+                         "casts to an 8-bit float; quantize does that");
+        } else if (op.opcode() == Opcode::BITCAST) {
+            require_that(size_of(result().scalar) == size_of(operand(0).scalar), "widths differ");
+        } else if (op.opcode() == Opcode::QUANTIZE) {
+            require_that(is_float(result().scalar) && size_of(result().scalar) == 1 &&
+                             operand(0).scalar == ScalarType::FLOAT32,
+                         "rounds f32 to an 8-bit float");
+        }
+    }
+
+    void joined_dims() {
+        std::vector<DimExtent> dims;
+        try {
+            dims = join_dims(op.name(), op.operands(), op.loc);
+        } catch (const Error &e) {
+            require_that(false, e.message());
+            return;
+        }
+        require_that(result().dims == dims, "the result's dimensions are not the join of the operands'");
+    }
+
+    // Nests
+
+    void nest() {
+        const auto &payload = op.get<NestPayload>();
+        size_t domain = payload.is_range ? 3 : payload.dims.size();
+        size_t indices = payload.is_range ? 1 : payload.dims.size();
+        if (!require_that(op.operand_count() >= domain && op.regions().size() == 1,
+                          "has too few operands for its domain")) {
+            return;
+        }
+        for (size_t i = 0; i < domain; ++i) {
+            is_index(i);
+        }
+        size_t states = op.operand_count() - domain;
+        const auto &arguments = op.body()->arguments();
+        if (!require_that(op.result_count() == states && arguments.size() == indices + states,
+                          "operands, region arguments and results disagree about its states")) {
+            return;
+        }
+        for (size_t i = 0; i < indices; ++i) {
+            require_that(arguments[i]->type()->is_scalar() && arguments[i]->scalar() == ScalarType::INT64,
+                         "an index is no i64");
+        }
+        for (size_t i = 0; i < states; ++i) {
+            require_that(op.operand(domain + i)->type() == op.result(i)->type() &&
+                             arguments[indices + i]->type() == op.result(i)->type(),
+                         "state " + std::to_string(i) + " changes its type");
+        }
+        for (size_t i = 0; i < payload.dims.size(); ++i) {
+            for (size_t j = 0; j < i; ++j) {
+                require_that(!(payload.dims[i] == payload.dims[j]), "a domain axis stands twice");
+            }
+        }
+        require_that(op.opcode() == Opcode::REDUCE || payload.policy == ReductionPolicy::UNORDERED_TREE,
+                     "only reduce has a reduction policy");
+        require_that(op.opcode() == Opcode::PARALLEL ? payload.updates.size() == states
+                                                     : payload.updates.empty(),
+                     "ancestor updates belong to the states of parallel, one each");
+        if (op.opcode() == Opcode::PARALLEL && !broken() && op.body()->terminator() &&
+            op.body()->terminator()->operand_count() == states) {
+            for (size_t i = 0; i < states; ++i) {
+                if (payload.updates[i] == AncestorUpdate::INSERT) {
+                    check_insert_chain(op.body()->terminator()->operand(i), arguments[indices + i]);
+                }
+            }
+        }
+    }
+
+    void check_insert_chain(const Value *yielded, const Value *state) {
+        while (yielded != state && yielded->definition() &&
+               yielded->definition()->opcode() == Opcode::INSERT) {
+            yielded = yielded->definition()->operand(0);
+        }
+        require_that(yielded == state, "an insert update is no chain of inserts on its state");
+    }
+
+    void map() {
+        if (!require_that(op.result_count() == 1 && op.regions().size() == 1, "has no single result")) {
+            return;
+        }
+        require_that(op.body()->arguments().size() == result().dims.size(),
+                     "has one region argument a dimension of its result");
+        for (auto *inner : *op.body()) {
+            bool pure = is_elementwise(inner->opcode()) || inner->opcode() == Opcode::CONSTANT ||
+                        inner->opcode() == Opcode::EXTRACT || inner->opcode() == Opcode::EXTENT ||
+                        inner->opcode() == Opcode::YIELD || inner->opcode() == Opcode::MAP ||
+                        inner->opcode() == Opcode::IOTA || inner->opcode() == Opcode::BROADCAST;
+            require_that(pure, std::string{"contains "} + inner->name() + ", which is not pure");
+        }
+    }
+
+    void stage() {
+        if (!require_that(owner && owner->opcode() == Opcode::PIPELINE,
+                          "stands outside the body of a pipeline")) {
+            return;
+        }
+        bool first = true, on_tiles = false;
+        for (auto *before = op.previous(); before; before = before->previous()) {
+            first &= before->opcode() != Opcode::STAGE;
+            on_tiles |= std::any_of(before->results().begin(), before->results().end(),
+                                    [](const Value *v) { return !v->type()->is_scalar(); });
+        }
+        require_that(!first || !on_tiles, "a tile operation stands before the first stage");
+    }
+
+    // Values and shapes
+
+    void constant() {
+        require_that(op.result_count() == 1 &&
+                         (result().is_tile() || (!candidate() && result().is_vector())),
+                     "has no value");
+    }
+
+    void access() {
+        const auto &payload = op.get<AccessPayload>();
+        bool extract = op.opcode() == Opcode::EXTRACT;
+        size_t first = extract ? 1 : 2;
+        size_t expected = first + payload.dims.size() + (payload.has_fallback ? 1 : 0);
+        if (!require_that(op.operand_count() == expected && op.result_count() == 1,
+                          "has " + std::to_string(op.operand_count()) + " operands, expected " +
+                              std::to_string(expected))) {
+            return;
+        }
+        require_that(extract || !payload.has_fallback, "insert has no fallback");
+        std::vector<DimExtent> rest = operand(0).dims;
+        for (size_t i = 0; i < payload.dims.size(); ++i) {
+            auto found = std::find_if(rest.begin(), rest.end(), [&](const DimExtent &d) {
+                return d.dim == payload.dims[i];
+            });
+            if (!require_that(found != rest.end(), "addresses a dimension that the tile lacks, or twice")) {
+                return;
+            }
+            rest.erase(found);
+            is_index(first + i);
+        }
+        const auto &part = extract ? result() : operand(1);
+        require_that(part.dims == rest && part.scalar == operand(0).scalar,
+                     "the part's dimensions are not the tile's other dimensions");
+        if (!extract) {
+            require_that(op.result()->type() == op.operand(0)->type(), "the result is not like the tile");
+        }
+        if (payload.has_fallback) {
+            const auto &fallback = operand(op.operand_count() - 1);
+            require_that(fallback.is_scalar() && fallback.scalar == operand(0).scalar,
+                         "the fallback is no scalar of the tile's type");
+        }
+    }
+
+    void broadcast() {
+        require_that(operand(0).scalar == result().scalar, "changes the element type");
+        for (const auto &d : operand(0).dims) {
+            auto at = result().find(d.dim);
+            require_that(at >= 0 && (result().dims[static_cast<size_t>(at)].extent == d.extent ||
+                                     d.extent == 1),
+                         "a dimension is lost or changes its extent");
+        }
+    }
+
+    void retype() {
+        bool same = operand(0).scalar == result().scalar && operand(0).dims.size() == result().dims.size();
+        for (size_t i = 0; same && i < result().dims.size(); ++i) {
+            same = operand(0).dims[i].extent == result().dims[i].extent;
+        }
+        require_that(same, "changes more than identities");
+    }
+
+    void reduce_expr() {
+        const auto &payload = op.get<ReducePayload>();
+        if (!require_that(op.operand_count() == (payload.has_mask ? 2u : 1u) && op.result_count() == 1,
+                          "has a wrong number of operands")) {
+            return;
+        }
+        std::vector<DimExtent> rest = operand(0).dims;
+        for (auto d : payload.dims) {
+            auto found = std::find_if(rest.begin(), rest.end(),
+                                      [&](const DimExtent &k) { return k.dim == d; });
+            if (!require_that(found != rest.end(), "folds a dimension that the tile lacks, or twice")) {
+                return;
+            }
+            rest.erase(found);
+        }
+        bool position = payload.reducer == Reducer::ARGMIN || payload.reducer == Reducer::ARGMAX;
+        auto scalar = position ? ScalarType::INT64 : operand(0).scalar;
+        require_that(result().dims == rest && result().scalar == scalar,
+                     "the result is not the tile without the folded dimensions");
+        if (payload.has_mask) {
+            require_that(operand(1).scalar == ScalarType::BOOL, "the mask is no bool");
+            for (const auto &d : operand(1).dims) {
+                auto at = operand(0).find(d.dim);
+                require_that(at >= 0 && (d.extent == 1 ||
+                                         operand(0).dims[static_cast<size_t>(at)].extent == d.extent),
+                             "the mask does not fit the tile");
+            }
+        }
+    }
+
+    void mma() {
+        const auto &a = operand(0), &b = operand(1), &c = operand(2);
+        require_that(op.result()->type() == op.operand(2)->type(), "the result is not like the accumulator");
+        require_that(info(c.scalar).computes && is_float(a.scalar) == is_float(c.scalar) &&
+                         is_float(b.scalar) == is_float(c.scalar),
+                     "mixes floats and integers, or accumulates in a type that does not compute");
+        bool contracts = false;
+        auto one_side = [&](const Type &x, const Type &other) {
+            for (const auto &d : x.dims) {
+                int in_other = other.find(d.dim), in_c = c.find(d.dim);
+                require_that(in_other >= 0 || in_c >= 0, "a dimension stands in one operand only");
+                for (auto [type, at] : {std::pair{&other, in_other}, {&c, in_c}}) {
+                    require_that(at < 0 || type->dims[static_cast<size_t>(at)].extent == d.extent,
+                                 "a shared dimension has different extents");
+                }
+                contracts |= in_other >= 0 && in_c < 0;
+            }
+        };
+        one_side(a, b);
+        one_side(b, a);
+        for (const auto &d : c.dims) {
+            require_that(has(a, d.dim) || has(b, d.dim), "a dimension stands in the accumulator only");
+        }
+        require_that(contracts, "contracts no dimension");
+    }
+
+    // Addresses and effects
+
+    void extent() {
+        require_that(operand(0).is_view() && op.get<IndexPayload>().index >= 0 &&
+                         static_cast<size_t>(op.get<IndexPayload>().index) < operand(0).rank(),
+                     "asks for an extent that the view lacks");
+    }
+
+    void load() {
+        const auto &payload = op.get<LoadPayload>();
+        if (!require_that(op.operand_count() >= 1 && operand(0).is_view() && op.result_count() == 1,
+                          "reads no view")) {
+            return;
+        }
+        auto rank = operand(0).rank();
+        if (!require_that(op.operand_count() == 1 + rank + (payload.has_fallback ? 1 : 0),
+                          "has not one coordinate a dimension of the view")) {
+            return;
+        }
+        for (size_t i = 0; i < rank; ++i) {
+            is_index(1 + i);
+        }
+        require_that(result().scalar == operand(0).scalar && (result().dims.empty() || result().dims.size() == rank),
+                     "the result is neither an element nor a tile of the view's rank and type");
+        if (payload.has_fallback) {
+            const auto &fallback = operand(1 + rank);
+            require_that(fallback.is_scalar() && fallback.scalar == result().scalar,
+                         "the fallback is no scalar of the view's type");
+        }
+    }
+
+    void store() {
+        if (!require_that(op.operand_count() >= 2 && operand(0).is_view(), "writes no view")) {
+            return;
+        }
+        const auto &box = op.get<StorePayload>().box;
+        auto rank = operand(0).rank();
+        require_that(!operand(0).read_only, "writes a const view");
+        if (!require_that(op.operand_count() == 2 + rank && (box.empty() || box.size() == rank),
+                          "has not one coordinate a dimension of the view")) {
+            return;
+        }
+        for (size_t i = 0; i < rank; ++i) {
+            is_index(2 + i);
+        }
+        require_that(operand(1).is_tile() && operand(1).scalar == operand(0).scalar,
+                     std::string{"stores "} + to_string(operand(1).scalar) + " into a view of " +
+                         to_string(operand(0).scalar));
+        for (const auto &d : operand(1).dims) {
+            bool fits = std::any_of(box.begin(), box.end(), [&](const DimExtent &k) {
+                return k.dim == d.dim && (k.extent == d.extent || d.extent == 1);
+            });
+            require_that(fits, "a dimension of the tile does not fit the box");
+        }
+    }
+
+    // Machine form
+
+    void machine() {
+        if (op.opcode() == Opcode::FOR) {
+            size_t states = op.result_count();
+            if (require_that(op.operand_count() == 3 + states && op.regions().size() == 1 &&
+                                 op.body()->arguments().size() == 1 + states,
+                             "operands, region arguments and results disagree about its states")) {
+                for (size_t i = 0; i < states; ++i) {
+                    require_that(op.operand(3 + i)->type() == op.result(i)->type() &&
+                                     op.body()->argument(1 + i)->type() == op.result(i)->type(),
+                                 "state " + std::to_string(i) + " changes its type");
+                }
+            }
+            return;
+        }
+        if (const auto *memory = std::get_if<MemoryPayload>(&op.payload())) {
+            require_that(memory->align && !(memory->align & (memory->align - 1)),
+                         "the alignment is no power of two");
+            require_that(op.operand_count() >= 1 && operand(0).is_pointer(), "addresses no pointer");
+        }
+        for (auto *value : op.results()) {
+            require_that(value->type()->dims.empty(), "a tile is left in Machine form");
+        }
+    }
+
+    void run() {
+        auto family = info(op.opcode()).family;
+        bool machine_only = family == Family::MACHINE || family == Family::MACHINE_REGION;
+        if (!require_that(candidate() ? !machine_only : true, "belongs to Machine form")) {
+            return;
+        }
+        for (auto *value : op.results()) {
+            for (const auto &d : value->type()->dims) {
+                require_that(d.extent >= 0, "an extent is negative");
+            }
+        }
+        switch (op.opcode()) {
+            case Opcode::PARALLEL:
+            case Opcode::SERIAL:
+            case Opcode::PIPELINE:
+            case Opcode::REDUCE: nest(); break;
+            case Opcode::MAP: map(); break;
+            case Opcode::STAGE: stage(); break;
+            case Opcode::IF:
+            case Opcode::CONDITION:
+                require_that(operand(0).is_scalar() && operand(0).scalar == ScalarType::BOOL,
+                             "the condition is no bool scalar");
+                if (op.opcode() == Opcode::CONDITION) {
+                    require_that(owner && owner->opcode() == Opcode::WHILE, "stands outside a while");
+                }
+                break;
+            case Opcode::CONSTANT: constant(); break;
+            case Opcode::EXTRACT:
+            case Opcode::INSERT: access(); break;
+            case Opcode::BROADCAST: broadcast(); break;
+            case Opcode::RETYPE: retype(); break;
+            case Opcode::REDUCE_EXPR: reduce_expr(); break;
+            case Opcode::MMA: mma(); break;
+            case Opcode::EXTENT: extent(); break;
+            case Opcode::LOAD: load(); break;
+            case Opcode::STORE: store(); break;
+            case Opcode::IOTA:
+                require_that(result().dims.size() == 1, "has not one dimension");
+                break;
+            default:
+                if (is_elementwise(op.opcode())) {
+                    elementwise();
+                } else if (machine_only) {
+                    machine();
+                }
+        }
+    }
+};
+
+}// namespace
+
+bool check_rules(const Module &module, const Operation &op, const Operation *owner,
+                 std::string &message) {
+    Rules rules{module, op, owner, {}};
+    rules.run();
+    message = std::move(rules.message);
+    return message.empty();
+}
+
+}// namespace luisa::tile::ir

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/module.h"
+
+#include <string>
+
+namespace luisa::tile::ir {
+
+/// The rules of one operation whose operands are known to be visible. False with a message when one is
+/// broken. `owner` is the operation around it, null in a function body.
+[[nodiscard]] bool check_rules(const Module &module, const Operation &op, const Operation *owner,
+                               std::string &message);
+
+}// namespace luisa::tile::ir

@@ -40,6 +40,16 @@ Capture &current(SourceLoc loc) {
     return *this_thread;
 }
 
+uint64_t capture_number() noexcept { return this_thread ? this_thread->id : 0; }
+
+void require_capture(uint64_t number, SourceLoc made, SourceLoc loc) {
+    if (number != current(loc).id) {
+        fail(ErrorKind::OWNERSHIP,
+             "this value belongs to another capture; pass data between kernels through views", loc,
+             {{"made here", made}});
+    }
+}
+
 void fail(ErrorKind kind, std::string message, SourceLoc loc, std::vector<Error::Note> notes) {
     try {
         throw_error(kind, std::move(message), loc, std::move(notes));
@@ -65,9 +75,24 @@ Capture::Capture(const KernelOptions &options, SourceLoc loc)
     builder.set_region(function->body);
 }
 
+void require_visible(Capture &c, const std::vector<Value *> &operands, SourceLoc loc) {
+    for (auto *operand : operands) {
+        auto *region = operand->region();
+        if (region != c.placeholders && !region->encloses(c.current->region)) {
+            auto *op = operand->definition();
+            fail(ErrorKind::SCOPE,
+                 "this value was made inside a nest and is used after it; assign it to a variable "
+                 "declared before the nest",
+                 loc,
+                 op ? std::vector<Error::Note>{{"made here", op->loc}} : std::vector<Error::Note>{});
+        }
+    }
+}
+
 ir::Operation *emit(Capture &c, ir::Opcode op, const std::vector<Value *> &operands,
                     const std::vector<const ir::Type *> &results, ir::Payload payload, SourceLoc loc,
                     size_t regions) {
+    require_visible(c, operands, loc);
     c.builder.loc = loc;
     auto *operation = c.builder.emit(op, operands, results, std::move(payload), regions);
     return operation;
@@ -119,6 +144,12 @@ Kernel CaptureScope::finish() {
     if (c.failure) {
         std::rethrow_exception(c.failure);
     }
+    if (c.current != &c.regions.front()) {
+        throw CaptureError{std::string{"the body of this `"} + c.current->kind +
+                               "` was left by an exception that did not end the kernel; let it end the "
+                               "capture",
+                           c.current->loc};
+    }
     prune(*c.module);
     canonicalize(*c.module);
     for (auto &region : c.regions) {
@@ -127,8 +158,8 @@ Kernel CaptureScope::finish() {
     return make_kernel(c.module);
 }
 
-const ViewInfo *CaptureScope::tensor(ScalarType type, bool read_only, int rank,
-                                     const TensorMeta &meta, SourceLoc loc) {
+ViewHandle CaptureScope::tensor(ScalarType type, bool read_only, int rank,
+                                const TensorMeta &meta, SourceLoc loc) {
     auto &c = _state->capture;
     auto number = c.module->kernel()->body->arguments().size();
     if (static_cast<int>(meta.extents.size()) != rank) {
@@ -158,7 +189,8 @@ const ViewInfo *CaptureScope::tensor(ScalarType type, bool read_only, int rank,
         view.axes.push_back({extent.name ? ir::runtime_value : extent.value,
                              extent.name ? extent.name : ""});
     }
-    auto &info = c.views.emplace_back();
+    auto handle = std::make_shared<ViewInfo>();
+    auto &info = *handle;
     info.capture = c.id;
     info.parameter = c.module->add_argument(c.module->kernel()->body, c.module->intern(view));
     for (size_t i = 0; i < meta.extents.size(); ++i) {
@@ -171,7 +203,7 @@ const ViewInfo *CaptureScope::tensor(ScalarType type, bool read_only, int rank,
             info.extents.emplace_back(meta.extents[i].value, loc);
         }
     }
-    return &info;
+    return handle;
 }
 
 Value *CaptureScope::scalar(ScalarType type) {

@@ -65,7 +65,6 @@ struct Capture {
     ir::Region *placeholders;///< where forwarding values are made; never part of the program
     std::unordered_map<Value *, Value *> replaced;
     std::deque<NestRegion> regions;
-    std::deque<ViewInfo> views;
     std::deque<Nest> nests;
     NestRegion *current = nullptr;
     uint64_t next_serial = 0;
@@ -101,6 +100,10 @@ template<class F> auto guarded(Capture &c, const F &f) {
         throw;
     }
 }
+
+/// Checks that operands are defined in an open region. Index values in a Coord or Index are not variables,
+/// so only their use can tell that their nest is over.
+void require_visible(Capture &c, const std::vector<Value *> &operands, SourceLoc loc);
 
 /// Records an operation in the current region.
 ir::Operation *emit(Capture &c, ir::Opcode op, const std::vector<Value *> &operands,

@@ -57,6 +57,7 @@ Value *elementwise(const char *name, std::initializer_list<Value *> operands, So
     if (ir::info(op).family == ir::Family::MATH) {
         payload = ir::MathPayload{c.options.math};
     }
+    require_visible(c, operands, loc);
     c.builder.loc = loc;
     auto *value = guarded(c, [&] { return c.builder.elementwise(op, operands, payload); });
     return value;

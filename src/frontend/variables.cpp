@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <unordered_set>
 
 namespace luisa::tile::core {
 
@@ -64,65 +66,123 @@ void replace(Capture &c, Value *placeholder, Value *value) {
     c.replaced[placeholder] = value;
 }
 
-bool depends_on(const Value *value, const NestRegion &region,
-                std::unordered_map<const Value *, bool> &known);
-
-bool operation_depends(const ir::Operation &op, const NestRegion &region,
-                       std::unordered_map<const Value *, bool> &known) {
-    for (auto *operand : op.operands()) {
-        if (depends_on(operand, region, known)) {
-            return true;
-        }
+/// The values inside a region that depend on its coordinates: through operands, trip counts, conditions
+/// and the states of inner nests.
+class Dependence {
+public:
+    explicit Dependence(const NestRegion &region)
+        : _values(region.indices.begin(), region.indices.end()) {
+        scan(*region.region);
     }
-    for (auto *inner : op.regions()) {
-        for (auto *step : *inner) {
-            if (operation_depends(*step, region, known)) {
+    [[nodiscard]] bool contains(const Value *value) const { return _values.count(value) != 0; }
+
+private:
+    bool scan(const ir::Region &region) {
+        bool grew = false;
+        for (auto *op : region) {
+            grew |= visit(*op);
+        }
+        return grew;
+    }
+
+    bool any(const ir::Operation &op, size_t count) const {
+        for (size_t i = 0; i < count; ++i) {
+            if (contains(op.operand(i))) {
                 return true;
             }
         }
+        return false;
     }
-    return false;
+
+    bool visit(const ir::Operation &op) {
+        bool grew = false;
+        if (op.regions().empty()) {
+            return any(op, op.operand_count()) && mark_all(op.results());
+        }
+        bool loop = ir::is_nest(op.opcode()) || op.opcode() == ir::Opcode::WHILE;
+        auto states = op.result_count(), lead = loop ? op.operand_count() - states : op.operand_count();
+        bool all = any(op, lead);
+        for (bool again = true; again;) {
+            again = false;
+            for (auto *body : op.regions()) {
+                again |= scan(*body);
+                auto arguments = body->arguments().size() - (loop ? states : 0);
+                for (auto *inner : *body) {
+                    all |= inner->opcode() == ir::Opcode::CONDITION && any(*inner, 1);
+                }
+                for (size_t i = 0; i < states; ++i) {
+                    if (all || contains(body->terminator()->operand(i)) ||
+                        (loop && contains(op.operand(lead + i)))) {
+                        again |= mark(op.result(i));
+                        again |= loop && mark(body->argument(arguments + i));
+                    }
+                }
+            }
+            grew |= again;
+        }
+        return grew;
+    }
+
+    bool mark(const Value *value) { return _values.insert(value).second; }
+    bool mark_all(const std::vector<Value *> &values) {
+        bool grew = false;
+        for (auto *value : values) {
+            grew |= mark(value);
+        }
+        return grew;
+    }
+
+    std::unordered_set<const Value *> _values;
+};
+
+/// Whether `value` is `incoming` with parts inserted, also by inner nests and branches.
+bool only_inserts(const Value *value, const Value *incoming) {
+    while (value != incoming) {
+        auto *op = value->definition();
+        if (!op) {
+            return false;
+        }
+        if (op->opcode() == ir::Opcode::INSERT) {
+            value = op->operand(0);
+        } else if (op->opcode() == ir::Opcode::IF) {
+            return only_inserts(op->body(0)->terminator()->operand(value->index()), incoming) &&
+                   only_inserts(op->body(1)->terminator()->operand(value->index()), incoming);
+        } else if (ir::is_nest(op->opcode()) || op->opcode() == ir::Opcode::WHILE) {
+            auto *body = op->body();
+            auto from_end = op->result_count() - value->index();
+            auto *argument = body->argument(body->arguments().size() - from_end);
+            if (!only_inserts(body->terminator()->operand(value->index()), argument)) {
+                return false;
+            }
+            value = op->operand(op->operand_count() - from_end);
+        } else {
+            return false;
+        }
+    }
+    return true;
 }
 
-/// Whether a value depends on the coordinates of a region, through loads, nests and conditions too.
-bool depends_on(const Value *value, const NestRegion &region,
-                std::unordered_map<const Value *, bool> &known) {
-    if (auto found = known.find(value); found != known.end()) {
-        return found->second;
+/// Rule 15: an ancestor updated in `parallel` is the same for all instances, or has parts inserted.
+ir::AncestorUpdate classify_update(NestRegion &region, const Variable &v, Value *yielded,
+                                   Value *incoming, std::optional<Dependence> &dependence) {
+    if (!dependence) {
+        dependence.emplace(region);
     }
-    known[value] = false;
-    bool depends =
-        std::find(region.indices.begin(), region.indices.end(), value) != region.indices.end();
-    if (!depends && value->definition()) {
-        depends = operation_depends(*value->definition(), region, known);
+    if (!dependence->contains(yielded)) {
+        return ir::AncestorUpdate::COLLECTIVE;
     }
-    return known[value] = depends;
-}
-
-/// Rule 15: an ancestor updated in `parallel` is a chain of inserts, or the same for all instances.
-ir::AncestorUpdate classify_update(Capture &c, NestRegion &region, const Variable &v, Value *yielded,
-                                   Value *incoming) {
-    const auto *base = yielded;
-    while (base->definition() && base->definition()->opcode() == ir::Opcode::INSERT) {
-        base = base->definition()->operand(0);
-    }
-    if (base == incoming && yielded != incoming) {
-        return ir::AncestorUpdate::INSERT;
-    }
-    std::unordered_map<const Value *, bool> known;
-    if (depends_on(yielded, region, known)) {
+    if (!only_inserts(yielded, incoming)) {
         auto *op = yielded->definition();
         fail(ErrorKind::SCOPE,
              "an outer value assigned inside `parallel` depends on the child's coordinates; write y = "
              "insert(y, child, v), or use reduce or serial",
              op ? op->loc : region.loc, {{"value declared here", v.declared}});
     }
-    (void)c;
-    return ir::AncestorUpdate::COLLECTIVE;
+    return ir::AncestorUpdate::INSERT;
 }
 
 void add_state(Capture &c, NestRegion &region, Variable &v, const Entry &entry, Value *initial,
-               std::vector<Value *> &yields) {
+               std::vector<Value *> &yields, std::optional<Dependence> &dependence) {
     auto *op = region.owner;
     auto *argument = c.module->add_argument(region.region, initial->type());
     replace(c, entry.forward, argument);
@@ -135,7 +195,7 @@ void add_state(Capture &c, NestRegion &region, Variable &v, const Entry &entry, 
     outer.written = true;
     if (op->opcode() == ir::Opcode::PARALLEL) {
         op->get<ir::NestPayload>().updates.push_back(
-            classify_update(c, region, v, yielded, argument));
+            classify_update(region, v, yielded, argument, dependence));
     }
 }
 
@@ -252,6 +312,7 @@ void close_states(Capture &c, NestRegion &region, bool repeated) {
     region.open = false;
     c.current = region.parent;
     std::vector<Value *> yields;
+    std::optional<Dependence> dependence;
     for (auto *v : take_touched(region)) {
         auto entry = v->stack.back();
         v->stack.pop_back();
@@ -287,9 +348,9 @@ void close_states(Capture &c, NestRegion &region, bool repeated) {
                 // A moved variable shares its forwarding value with the one it was moved to.
                 auto own = entry;
                 own.forward = c.module->add_argument(c.placeholders, initial->type());
-                add_state(c, region, *v, own, initial, yields);
+                add_state(c, region, *v, own, initial, yields, dependence);
             } else {
-                add_state(c, region, *v, entry, initial, yields);
+                add_state(c, region, *v, entry, initial, yields, dependence);
             }
         }
         release(v);

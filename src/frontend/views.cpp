@@ -14,7 +14,7 @@ using ir::Opcode;
 
 namespace {
 
-Capture &check_view(const ViewInfo *view, SourceLoc loc) {
+Capture &check_view(const ViewHandle &view, SourceLoc loc) {
     auto &c = current(loc);
     if (view->capture != c.id) {
         fail(ErrorKind::OWNERSHIP, "this view belongs to another capture", loc);
@@ -30,7 +30,7 @@ void check_effect_allowed(Capture &c, const char *what, SourceLoc loc) {
     }
 }
 
-std::vector<Value *> coordinates(const ViewInfo *view, const Coord &place, SourceLoc loc) {
+std::vector<Value *> coordinates(const ViewHandle &view, const Coord &place, SourceLoc loc) {
     auto rank = view->parameter->type()->rank();
     if (place.parts.size() != rank) {
         fail(ErrorKind::SHAPE,
@@ -45,7 +45,7 @@ std::vector<Value *> coordinates(const ViewInfo *view, const Coord &place, Sourc
     return values;
 }
 
-std::vector<ir::DimExtent> box_of(const ViewInfo *view, const Shape &shape, SourceLoc loc) {
+std::vector<ir::DimExtent> box_of(const ViewHandle &view, const Shape &shape, SourceLoc loc) {
     auto rank = view->parameter->type()->rank();
     if (shape.entries.size() != rank) {
         fail(ErrorKind::SHAPE,
@@ -59,7 +59,7 @@ std::vector<ir::DimExtent> box_of(const ViewInfo *view, const Shape &shape, Sour
 
 }// namespace
 
-const Index &extent_of(const ViewInfo *view, int axis, SourceLoc loc) {
+const Index &extent_of(const ViewHandle &view, int axis, SourceLoc loc) {
     check_view(view, loc);
     if (axis < 0 || static_cast<size_t>(axis) >= view->extents.size()) {
         fail(ErrorKind::INDEX,
@@ -70,7 +70,7 @@ const Index &extent_of(const ViewInfo *view, int axis, SourceLoc loc) {
     return view->extents[static_cast<size_t>(axis)];
 }
 
-Index stride_of(const ViewInfo *view, int axis, SourceLoc loc) {
+Index stride_of(const ViewHandle &view, int axis, SourceLoc loc) {
     (void)extent_of(view, axis, loc);
     const auto &type = *view->parameter->type();
     if (!type.strides.empty()) {
@@ -83,7 +83,7 @@ Index stride_of(const ViewInfo *view, int axis, SourceLoc loc) {
     return stride;
 }
 
-Value *load(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds bounds,
+Value *load(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
             Value *fallback, SourceLoc loc) {
     auto &c = check_view(view, loc);
     check_effect_allowed(c, "load", loc);
@@ -96,14 +96,14 @@ Value *load(const ViewInfo *view, const Coord &origin, const Shape &shape, Bound
                       ir::LoadPayload{bounds, fallback != nullptr}, loc);
 }
 
-Value *load_element(const ViewInfo *view, const Coord &place, SourceLoc loc) {
+Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc) {
     auto &c = check_view(view, loc);
     check_effect_allowed(c, "load", loc);
     return emit_value(c, Opcode::LOAD, coordinates(view, place, loc),
                       c.module->scalar(view->parameter->scalar()), ir::LoadPayload{}, loc);
 }
 
-void store(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds bounds, Value *tile,
+void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds, Value *tile,
            SourceLoc loc) {
     auto &c = check_view(view, loc);
     check_effect_allowed(c, "store", loc);
@@ -134,7 +134,7 @@ void store(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds
     emit(c, Opcode::STORE, operands, {}, ir::StorePayload{bounds, box}, loc);
 }
 
-void store_element(const ViewInfo *view, const Coord &place, Value *value, SourceLoc loc) {
+void store_element(const ViewHandle &view, const Coord &place, Value *value, SourceLoc loc) {
     auto &c = check_view(view, loc);
     check_effect_allowed(c, "store", loc);
     auto operands = coordinates(view, place, loc);
@@ -231,7 +231,11 @@ Index::operator int64_t() const {
 }
 
 core::Value *Index::value(SourceLoc loc) const {
-    return _value ? _value : core::constant(ScalarType::INT64, core::literal(_host), loc);
+    if (_value) {
+        core::require_capture(_capture, _loc, loc);
+        return _value;
+    }
+    return core::constant(ScalarType::INT64, core::literal(_host), loc);
 }
 
 Index Index::fold(const char *op, Index a, Index b) {
@@ -266,11 +270,16 @@ IndexArg::IndexArg(Index value, SourceLoc loc) : _present{true}, _loc{loc} {
         _host = int64_t(value);
     } else {
         _value = value.value(loc);
+        _capture = core::capture_number();
     }
 }
 
 core::Value *IndexArg::value() const {
-    return _value ? _value : core::constant(ScalarType::INT64, core::literal(_host), _loc);
+    if (_value) {
+        core::require_capture(_capture, _loc, _loc);
+        return _value;
+    }
+    return core::constant(ScalarType::INT64, core::literal(_host), _loc);
 }
 
 }// namespace luisa::tile

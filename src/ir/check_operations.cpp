@@ -367,42 +367,70 @@ struct Rules {
         }
     }
 
-    // Machine form
+    [[nodiscard]] bool candidate_only() const {
+        auto family = info(op.opcode()).family;
+        return is_nest(op.opcode()) || op.opcode() == Opcode::MAP || op.opcode() == Opcode::STAGE ||
+               family == Family::EFFECT || family == Family::CONTRACTION ||
+               (family == Family::SHAPE && op.opcode() != Opcode::CONSTANT);
+    }
 
-    void machine() {
-        if (op.opcode() == Opcode::FOR) {
-            size_t states = op.result_count();
-            if (require_that(op.operand_count() == 3 + states && op.regions().size() == 1 &&
-                                 op.body()->arguments().size() == 1 + states,
-                             "operands, region arguments and results disagree about its states")) {
-                for (size_t i = 0; i < states; ++i) {
-                    require_that(op.operand(3 + i)->type() == op.result(i)->type() &&
-                                     op.body()->argument(1 + i)->type() == op.result(i)->type(),
-                                 "state " + std::to_string(i) + " changes its type");
-                }
+    /// How many results and regions, and of which kind: later rules rely on it.
+    bool shape_of_results() {
+        bool regions = info(op.opcode()).family == Family::REGION || op.opcode() == Opcode::FOR;
+        bool stated = regions && op.opcode() != Opcode::MAP;
+        static constexpr Opcode silent[] = {Opcode::CONDITION, Opcode::STAGE,   Opcode::YIELD,
+                                            Opcode::STORE,     Opcode::WRITE,   Opcode::SCATTER,
+                                            Opcode::PREFETCH};
+        size_t results = std::count(std::begin(silent), std::end(silent), op.opcode()) ? 0 : 1;
+        require_that(stated || op.result_count() == results,
+                     "has " + std::to_string(op.result_count()) + " results, expected " +
+                         std::to_string(results));
+        size_t bodies = !regions ? 0 : op.opcode() == Opcode::IF ? 2 : 1;
+        require_that(op.regions().size() == bodies, "has " + std::to_string(op.regions().size()) +
+                                                        " regions, expected " + std::to_string(bodies));
+        for (auto *value : op.results()) {
+            const auto &type = *value->type();
+            require_that(candidate() ? type.is_tile() : !type.is_view() && type.dims.empty(),
+                         candidate() ? "a result is no tile" : "a tile is left in Machine form");
+            for (const auto &d : type.dims) {
+                require_that(d.extent >= 0, "an extent is negative");
             }
+        }
+        return !broken();
+    }
+
+    void if_or_while() {
+        bool loop = op.opcode() == Opcode::WHILE;
+        size_t conditions = 0;
+        for (auto *region : op.regions()) {
+            require_that(region->arguments().size() == (loop ? op.result_count() : 0),
+                         "has a wrong number of region arguments");
+            for (auto *inner : *region) {
+                conditions += inner->opcode() == Opcode::CONDITION;
+            }
+        }
+        if (!loop || broken()) {
             return;
         }
-        if (const auto *memory = std::get_if<MemoryPayload>(&op.payload())) {
-            require_that(memory->align && !(memory->align & (memory->align - 1)),
-                         "the alignment is no power of two");
-            require_that(op.operand_count() >= 1 && operand(0).is_pointer(), "addresses no pointer");
-        }
-        for (auto *value : op.results()) {
-            require_that(value->type()->dims.empty(), "a tile is left in Machine form");
+        require_that(conditions == 1, "has " + std::to_string(conditions) + " conditions, expected 1");
+        if (require_that(op.operand_count() == op.result_count(), "has not one operand a state")) {
+            for (size_t i = 0; i < op.result_count(); ++i) {
+                const auto *type = op.result(i)->type();
+                require_that(op.operand(i)->type() == type && op.body()->argument(i)->type() == type,
+                             "state " + std::to_string(i) + " changes its type");
+            }
         }
     }
 
     void run() {
         auto family = info(op.opcode()).family;
         bool machine_only = family == Family::MACHINE || family == Family::MACHINE_REGION;
-        if (!require_that(candidate() ? !machine_only : true, "belongs to Machine form")) {
+        if (!require_that(!candidate() || !machine_only, "belongs to Machine form") ||
+            !require_that(candidate() || !candidate_only(), "belongs to Candidate form")) {
             return;
         }
-        for (auto *value : op.results()) {
-            for (const auto &d : value->type()->dims) {
-                require_that(d.extent >= 0, "an extent is negative");
-            }
+        if (!shape_of_results()) {
+            return;
         }
         switch (op.opcode()) {
             case Opcode::PARALLEL:
@@ -411,7 +439,8 @@ struct Rules {
             case Opcode::REDUCE: nest(); break;
             case Opcode::MAP: map(); break;
             case Opcode::STAGE: stage(); break;
-            case Opcode::IF:
+            case Opcode::WHILE: if_or_while(); break;
+            case Opcode::IF: if_or_while(); [[fallthrough]];
             case Opcode::CONDITION:
                 require_that(operand(0).is_scalar() && operand(0).scalar == ScalarType::BOOL,
                              "the condition is no bool scalar");
@@ -436,7 +465,9 @@ struct Rules {
                 if (is_elementwise(op.opcode())) {
                     elementwise();
                 } else if (machine_only) {
-                    machine();
+                    std::string text;
+                    bool holds = check_machine_rules(op, text);
+                    require_that(holds, std::move(text));
                 }
         }
     }

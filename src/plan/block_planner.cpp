@@ -442,6 +442,17 @@ void BlockPlanner::fuse_epilogues(Block &block) {
             continue;
         }
         contraction->epilogue = group->roots;
+        // A long epilogue is emitted once, over sums in scratch memory, not once a register.
+        double cost = 0;
+        for (const auto &root : group->roots) {
+            cost += _cost.element_cost(root_source(root));
+        }
+        bool one_range = contraction->nests.size() == 1 && contraction->lanes > 1 &&
+                         contraction->nests.front()->get<ir::NestPayload>().is_range &&
+                         !contraction->roles.rows.empty() && !contraction->roles.columns.empty();
+        if (cost > 6 && one_range && contraction->panel_steps == 0) {
+            contraction->panel_steps = all_steps;
+        }
         _plan->storage.erase(result);
         block.steps.erase(block.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     }

@@ -40,6 +40,9 @@ struct LoopGroup {
     [[nodiscard]] bool has_reduction() const;
 };
 
+/// More steps than any nest has: one panel holds them all.
+inline constexpr int64_t all_steps = int64_t{1} << 30;
+
 /// A register-blocked contraction. Every step of `nests` runs inside one register block, so an
 /// accumulator element sees its contributions in source order and never leaves its register.
 struct Contraction {

@@ -69,7 +69,9 @@ struct Printer {
                          dims_text(rows), dims_text(columns), dims_text(c.roles.contracted), c.rows,
                          c.vectors * c.lanes, c.nests.empty() ? "" : ", steps interchanged with blocks",
                          !c.pack ? "" : c.shared ? ", vector operand packed once" : ", vector operand packed",
-                         c.panel_steps ? fmt::format(", panels of {} steps", c.panel_steps) : "",
+                         c.panel_steps == all_steps ? ", sums in scratch"
+                         : c.panel_steps ? fmt::format(", panels of {} steps", c.panel_steps)
+                                         : "",
                          c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
                          at(c.products.front()->loc)));
         ++depth;

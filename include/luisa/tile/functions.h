@@ -260,26 +260,43 @@ template<class T, class F>
     return {core::reindex(x.value(loc), shape, body, loc), loc};
 }
 
-/// A scalar expression for each element: `map(x, y, [](Scalar<float> a, Scalar<float> b) { … })`. The
-/// expression becomes part of the program like any other.
-template<class T, class F>
-[[nodiscard]] auto map(const Tile<T> &x, const F &f, SourceLoc loc = SourceLoc::current()) {
-    static_assert(std::is_invocable_v<const F &, Tile<T>> || std::is_invocable_v<const F &, Scalar<T>>,
-                  "map: the lambda takes one scalar an operand and is not mutable");
-    core::begin_pure_body("map", loc);
-    auto r = f(Scalar<T>(x.value(loc), loc));
-    auto *value = r.value(loc);
-    core::end_pure_body();
-    return Tile<element_t<decltype(r)>>(value, loc);
+namespace core {
+template<class F, class... T> auto map(const F &f, SourceLoc loc, const Tile<T> &...x) {
+    static_assert(std::is_invocable_v<const F &, Scalar<T>...>,
+                  "map: the lambda takes one Scalar an operand, of its element type, and is not mutable");
+    using R = std::remove_cvref_t<std::invoke_result_t<const F &, Scalar<T>...>>;
+    static_assert(StagedValue<R>, "map: the lambda returns a Scalar");
+    begin_pure_body("map", loc);
+    Value *value = nullptr;
+    {
+        auto r = f(Scalar<T>(x.value(loc), loc)...);
+        value = r.value(loc);
+    }
+    end_pure_body();
+    return Tile<element_t<R>>(value, loc);
 }
-template<class T, class V, class F>
-[[nodiscard]] auto map(const Tile<T> &x, const Tile<V> &y, const F &f,
+}// namespace core
+
+/// A scalar expression for each element: `map(x, y, [](Scalar<float> a, Scalar<float> b) { … })`, over up
+/// to four tiles joined by dimension identity. The expression becomes part of the program like any other.
+template<class A, class F>
+[[nodiscard]] auto map(const Tile<A> &a, const F &f, SourceLoc loc = SourceLoc::current()) {
+    return core::map(f, loc, a);
+}
+template<class A, class B, class F>
+[[nodiscard]] auto map(const Tile<A> &a, const Tile<B> &b, const F &f,
                        SourceLoc loc = SourceLoc::current()) {
-    core::begin_pure_body("map", loc);
-    auto r = f(Scalar<T>(x.value(loc), loc), Scalar<V>(y.value(loc), loc));
-    auto *value = r.value(loc);
-    core::end_pure_body();
-    return Tile<element_t<decltype(r)>>(value, loc);
+    return core::map(f, loc, a, b);
+}
+template<class A, class B, class C, class F>
+[[nodiscard]] auto map(const Tile<A> &a, const Tile<B> &b, const Tile<C> &c, const F &f,
+                       SourceLoc loc = SourceLoc::current()) {
+    return core::map(f, loc, a, b, c);
+}
+template<class A, class B, class C, class D, class F>
+[[nodiscard]] auto map(const Tile<A> &a, const Tile<B> &b, const Tile<C> &c, const Tile<D> &d,
+                       const F &f, SourceLoc loc = SourceLoc::current()) {
+    return core::map(f, loc, a, b, c, d);
 }
 
 }// namespace luisa::tile

@@ -19,7 +19,8 @@ public:
     template<std::integral U>
     Index(U value, SourceLoc loc = SourceLoc::current())
         : _host{static_cast<int64_t>(value)}, _loc{loc} {}
-    Index(core::Value *value, SourceLoc loc) : _value{value}, _loc{loc} {}
+    Index(core::Value *value, SourceLoc loc)
+        : _value{value}, _capture{core::capture_number()}, _loc{loc} {}
 
     [[nodiscard]] bool is_static() const noexcept { return _value == nullptr; }
     /// The host integer; throws ConstraintError for a runtime value.
@@ -63,6 +64,7 @@ private:
     static Index fold(const char *op, Index a, Index b);
     int64_t _host = 0;
     core::Value *_value = nullptr;
+    uint64_t _capture = 0;
     SourceLoc _loc;
 };
 
@@ -89,6 +91,7 @@ public:
 
 private:
     core::Value *_value = nullptr;
+    uint64_t _capture = 0;
     int64_t _host = 0;
     bool _present = false;
     SourceLoc _loc;

@@ -66,8 +66,8 @@ public:
     CaptureScope &operator=(const CaptureScope &) = delete;
     ~CaptureScope();
     Kernel finish();
-    const ViewInfo *tensor(ScalarType type, bool read_only, int rank, const TensorMeta &meta,
-                           SourceLoc loc);
+    ViewHandle tensor(ScalarType type, bool read_only, int rank, const TensorMeta &meta,
+                      SourceLoc loc);
     Value *scalar(ScalarType type);
 
 private:

@@ -295,11 +295,12 @@ Value *extract(Value *x, const Nest &nest, SourceLoc loc);
 
 template<std::integral T>
 IndexArg::IndexArg(const Scalar<T> &value, SourceLoc loc)
-    : _value{core::index_of(value.value(loc), loc)}, _present{true}, _loc{loc} {}
+    : _value{core::index_of(value.value(loc), loc)}, _capture{core::capture_number()}, _present{true},
+      _loc{loc} {}
 template<std::integral T>
 IndexArg::IndexArg(const Tile<T> &value, SourceLoc loc)
     : _value{core::index_of(core::require_scalar(value.value(loc), "an index", loc), loc)},
-      _present{true}, _loc{loc} {}
+      _capture{core::capture_number()}, _present{true}, _loc{loc} {}
 template<std::integral T>
 ShapeArg::ShapeArg(const Scalar<T> &extent, SourceLoc loc)
     : _extent{core::index_of(extent.value(loc), loc), loc}, _present{true} {}

@@ -16,14 +16,14 @@ inline constexpr Bounds predicate = Bounds::PREDICATE;
 }// namespace bounds
 
 namespace core {
-const Index &extent_of(const ViewInfo *view, int axis, SourceLoc loc);
-Index stride_of(const ViewInfo *view, int axis, SourceLoc loc);
-Value *load(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds bounds,
+const Index &extent_of(const ViewHandle &view, int axis, SourceLoc loc);
+Index stride_of(const ViewHandle &view, int axis, SourceLoc loc);
+Value *load(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
             Value *fallback, SourceLoc loc);
-void store(const ViewInfo *view, const Coord &origin, const Shape &shape, Bounds bounds,
+void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
            Value *tile, SourceLoc loc);
-Value *load_element(const ViewInfo *view, const Coord &place, SourceLoc loc);
-void store_element(const ViewInfo *view, const Coord &place, Value *value, SourceLoc loc);
+Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc);
+void store_element(const ViewHandle &view, const Coord &place, Value *value, SourceLoc loc);
 /// The coordinate of a nest in its own domain, or along its whole path from the root.
 std::vector<Value *> nest_coordinates(const Nest &nest, bool whole_path, SourceLoc loc);
 }// namespace core
@@ -47,8 +47,8 @@ template<class T> class MemoryRef {
     using E = std::remove_const_t<T>;
 
 public:
-    MemoryRef(const core::ViewInfo *view, Coord origin, Shape shape, Bounds bounds)
-        : _view{view}, _origin{std::move(origin)}, _shape{std::move(shape)}, _bounds{bounds} {}
+    MemoryRef(core::ViewHandle view, Coord origin, Shape shape, Bounds bounds)
+        : _view{std::move(view)}, _origin{std::move(origin)}, _shape{std::move(shape)}, _bounds{bounds} {}
     MemoryRef(const MemoryRef &) = default;
     MemoryRef &operator=(const MemoryRef &) = delete;
     template<class U> MemoryRef &operator=(const U &) = delete;// use .store(tile)
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    const core::ViewInfo *_view;
+    core::ViewHandle _view;
     Coord _origin;
     Shape _shape;
     Bounds _bounds;
@@ -81,7 +81,7 @@ template<class T> class ElementRef {
     using E = std::remove_const_t<T>;
 
 public:
-    ElementRef(const core::ViewInfo *view, Coord place) : _view{view}, _place{std::move(place)} {}
+    ElementRef(core::ViewHandle view, Coord place) : _view{std::move(view)}, _place{std::move(place)} {}
     ElementRef(const ElementRef &) = default;
     ElementRef &operator=(const ElementRef &) = delete;
     template<class U> ElementRef &operator=(const U &) = delete;  // use .store(value)
@@ -97,7 +97,7 @@ public:
     }
 
 private:
-    const core::ViewInfo *_view;
+    core::ViewHandle _view;
     Coord _place;
 };
 
@@ -139,8 +139,8 @@ public:
     }
 
 protected:
-    explicit ElementAccess(const ViewInfo *view) : _view{view} {}
-    const ViewInfo *_view;
+    explicit ElementAccess(ViewHandle view) : _view{std::move(view)} {}
+    ViewHandle _view;
 };
 
 }// namespace core
@@ -169,7 +169,7 @@ public:
     static constexpr int rank = R;
     using element = T;
     using Base::operator();
-    explicit TensorView(const core::ViewInfo *view) : Base{view} {}
+    explicit TensorView(core::ViewHandle view) : Base{std::move(view)} {}
 
     /// Extent of dimension `i`: a host integer, or a runtime value under `dynamic`.
     [[nodiscard]] const Index &extent(int i, SourceLoc loc = SourceLoc::current()) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/llvm/emitter.h"
 
-#include <llvm/IR/IntrinsicsX86.h>
+#include <bit>
 
 namespace luisa::tile::emit {
 
@@ -14,6 +14,9 @@ llvm::Value *Emitter::arithmetic(const ir::Operation &op) {
     auto *b = op.operand_count() > 1 ? operand(op, 1) : nullptr;
     auto *c = op.operand_count() > 2 ? operand(op, 2) : nullptr;
     bool real = is_float(type);
+    require(!real || size_of(type) >= 4 || op.opcode() == Opcode::CAST ||
+                op.opcode() == Opcode::QUANTIZE || op.opcode() == Opcode::BITCAST,
+            "narrow floats only convert and move in Machine form");
     switch (op.opcode()) {
         case Opcode::ADD: return real ? _b.CreateFAdd(a, b) : _b.CreateAdd(a, b);
         case Opcode::SUB: return real ? _b.CreateFSub(a, b) : _b.CreateSub(a, b);
@@ -53,32 +56,38 @@ llvm::Value *Emitter::arithmetic(const ir::Operation &op) {
         case Opcode::SQRT: return intrinsic(llvm::Intrinsic::sqrt, {a});
         case Opcode::FLOOR: return intrinsic(llvm::Intrinsic::floor, {a});
         case Opcode::CEIL: return intrinsic(llvm::Intrinsic::ceil, {a});
-        case Opcode::RINT: return intrinsic(llvm::Intrinsic::nearbyint, {a});
+        case Opcode::RINT: return intrinsic(llvm::Intrinsic::roundeven, {a});
         case Opcode::TRUNC: return intrinsic(llvm::Intrinsic::trunc, {a});
         case Opcode::ITE: return _b.CreateSelect(a, b, c);
         case Opcode::CAST: return cast(a, type, op.result()->scalar());
         case Opcode::BITCAST: return _b.CreateBitCast(a, type_of(*op.result()->type()));
         case Opcode::QUANTIZE:
-            return quantize(a, op.result()->scalar(), op.get<ir::QuantizePayload>().saturate);
+            return quantize(a, type, op.result()->scalar(), op.get<ir::QuantizePayload>().saturate);
         default: internal_error(std::string{op.name()} + " is not emitted");
     }
 }
 
 namespace {
 
-/// A constant divisor other than 0 and -1 needs no guard.
-bool is_safe_divisor(const ir::Value *divisor) {
+struct Divisor {
+    bool safe = false;///< a constant other than 0 and -1: needs no guard
+    int shift = -1;   ///< log2 of a positive constant power of two
+};
+
+Divisor describe(const ir::Value *divisor) {
     const auto *op = divisor->definition();
     while (op && op->opcode() == Opcode::SPLAT) {
         op = op->operand(0)->definition();
     }
     if (!op || op->opcode() != Opcode::CONSTANT) {
-        return false;
+        return {};
     }
-    auto bits = op->get<ir::ConstantPayload>().bits;
     auto width = info(divisor->scalar()).bits;
-    auto ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-    return (bits & ones) != 0 && (bits & ones) != ones;
+    auto ones = ~uint64_t{0} >> (64 - width);
+    auto bits = op->get<ir::ConstantPayload>().bits & ones;
+    bool positive = !is_signed(divisor->scalar()) || bits >> (width - 1) == 0;
+    return {bits != 0 && bits != ones,
+            positive && std::has_single_bit(bits) ? std::countr_zero(bits) : -1};
 }
 
 }// namespace
@@ -89,7 +98,14 @@ llvm::Value *Emitter::divide(Opcode op, ScalarType type, llvm::Value *a, llvm::V
     bool is_signed_type = is_signed(type);
     auto *zero = integer_like(a, 0), *one = integer_like(a, 1);
     llvm::Value *by_zero = nullptr, *by_minus_one = nullptr, *safe = b;
-    if (!is_safe_divisor(divisor)) {
+    auto known = describe(divisor);
+    if (known.shift >= 0 && (op == Opcode::FLOOR_DIV || op == Opcode::FLOOR_MOD)) {
+        auto *count = integer_like(a, static_cast<uint64_t>(known.shift));
+        return op == Opcode::FLOOR_MOD ? _b.CreateAnd(a, _b.CreateSub(b, one))
+               : is_signed_type        ? _b.CreateAShr(a, count)
+                                       : _b.CreateLShr(a, count);
+    }
+    if (!known.safe) {
         by_zero = _b.CreateICmpEQ(b, zero);
         safe = _b.CreateSelect(by_zero, one, b);
         if (is_signed_type) {
@@ -208,36 +224,6 @@ llvm::Value *Emitter::reduce_lanes(const ir::Operation &op) {
                         _b.CreateShuffleVector(value, low), _b.CreateShuffleVector(value, high));
     }
     return _b.CreateExtractElement(value, uint64_t{0});
-}
-
-/// a · 2^n, rounded once.
-llvm::Value *Emitter::scale(const ir::Operation &op) {
-    auto *a = operand(op, 0), *n = operand(op, 1);
-    bool wide = op.operand(0)->scalar() == ScalarType::FLOAT64;
-    auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(a->getType());
-    unsigned lanes = vector ? vector->getNumElements() : 1;
-    if (_has_avx512 && lanes * (wide ? 8u : 4u) == 64) {
-        auto *mask = llvm::Constant::getAllOnesValue(_b.getIntNTy(lanes));
-        auto id = wide ? llvm::Intrinsic::x86_avx512_mask_scalef_pd_512
-                       : llvm::Intrinsic::x86_avx512_mask_scalef_ps_512;
-        return _b.CreateIntrinsic(id, {}, {a, n, a, mask, _b.getInt32(4)});
-    }
-    // Two exact powers of two: only the second product rounds.
-    double limit = wide ? 2044 : 252;
-    int bias = wide ? 1023 : 127, mantissa = wide ? 52 : 23;
-    auto *real = a->getType();
-    auto *clamped = intrinsic(llvm::Intrinsic::minnum,
-                              {intrinsic(llvm::Intrinsic::maxnum,
-                                         {n, llvm::ConstantFP::get(real, -limit)}),
-                               llvm::ConstantFP::get(real, limit)});
-    auto *integer = widened(_b.getIntNTy(wide ? 64 : 32), a);
-    auto *i = _b.CreateFPToSI(clamped, integer);
-    auto *half = _b.CreateAShr(i, 1);
-    auto power = [&](llvm::Value *k) {
-        auto *biased = _b.CreateAdd(k, llvm::ConstantInt::get(integer, static_cast<uint64_t>(bias)));
-        return _b.CreateBitCast(_b.CreateShl(biased, static_cast<uint64_t>(mantissa)), real);
-    };
-    return _b.CreateFMul(_b.CreateFMul(a, power(half)), power(_b.CreateSub(i, half)));
 }
 
 }// namespace luisa::tile::emit

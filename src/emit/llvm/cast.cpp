@@ -26,15 +26,16 @@ llvm::Value *Emitter::to_float32(llvm::Value *value, ScalarType from) {
             return _b.CreateFPExt(_b.CreateBitCast(bits, widened(_b.getHalfTy(), value)), real);
         }
         case ScalarType::FLOAT8_E4M3FN: {
-            auto *wide = _b.CreateZExt(value, word);
-            auto *magnitude = _b.CreateAnd(wide, llvm::ConstantInt::get(word, 0x7f));
-            // Exponent and fraction land in f32's fields; the biases differ by 120.
-            auto *scaled = _b.CreateFMul(_b.CreateBitCast(_b.CreateShl(magnitude, 20), real),
-                                         llvm::ConstantFP::get(real, 0x1p120));
-            auto *nan = _b.CreateICmpEQ(magnitude, llvm::ConstantInt::get(word, 0x7f));
-            auto *number = _b.CreateSelect(nan, llvm::ConstantFP::getNaN(real), scaled);
-            auto *sign = _b.CreateShl(_b.CreateAnd(wide, llvm::ConstantInt::get(word, 0x80)), 24);
-            return _b.CreateBitCast(_b.CreateOr(_b.CreateBitCast(number, word), sign), real);
+            // Sign and fields land in an f16 whose exponent bias is larger by eight.
+            auto *half_bits = widened(_b.getInt16Ty(), value);
+            auto *spread = _b.CreateShl(_b.CreateSExt(value, half_bits), 7);
+            auto *bits = _b.CreateAnd(spread, llvm::ConstantInt::get(half_bits, 0xbfff));
+            auto *scaled = _b.CreateFMul(
+                _b.CreateFPExt(_b.CreateBitCast(bits, widened(_b.getHalfTy(), value)), real),
+                llvm::ConstantFP::get(real, 256));
+            auto *magnitude = _b.CreateAnd(value, integer_like(value, 0x7f));
+            auto *nan = _b.CreateICmpEQ(magnitude, integer_like(value, 0x7f));
+            return _b.CreateSelect(nan, llvm::ConstantFP::getNaN(real), scaled);
         }
         default: return value;
     }
@@ -52,7 +53,56 @@ llvm::Value *Emitter::to_bfloat16(llvm::Value *value) {
     return _b.CreateTrunc(_b.CreateSelect(nan, quiet, rounded), widened(_b.getInt16Ty(), value));
 }
 
-llvm::Value *Emitter::quantize(llvm::Value *value, ScalarType to, bool saturate) {
+/// f64 → f32 rounding to odd: a later rounding to a narrower format is then the only one.
+static llvm::Value *narrow_to_odd(llvm::IRBuilderBase &b, llvm::Value *value, llvm::Type *real,
+                                  llvm::Type *word) {
+    auto *nearest = b.CreateFPTrunc(value, real);
+    auto *back = b.CreateFPExt(nearest, value->getType());
+    auto *inexact = b.CreateFCmpONE(back, value);
+    auto fabs = [&](llvm::Value *v) {
+        return b.CreateIntrinsic(llvm::Intrinsic::fabs, {v->getType()}, {v});
+    };
+    auto *too_far = b.CreateFCmpOGT(fabs(back), fabs(value));
+    auto *bits = b.CreateBitCast(nearest, word);
+    auto *toward_zero = b.CreateSub(bits, b.CreateZExt(too_far, word));
+    auto *odd = b.CreateOr(toward_zero, llvm::ConstantInt::get(word, 1));
+    return b.CreateBitCast(b.CreateSelect(inexact, odd, bits), real);
+}
+
+/// Gathers the bits of a large 64-bit integer that f64 cannot hold: to a narrow format they matter
+/// only as "more than".
+llvm::Value *Emitter::jam(llvm::Value *value, bool sign) {
+    auto *low = _b.CreateAnd(value, integer_like(value, 0xfffff));
+    auto *sticky = _b.CreateZExt(_b.CreateICmpNE(low, integer_like(value, 0)), value->getType());
+    auto *high = _b.CreateAnd(value, integer_like(value, ~uint64_t{0xfffff}));
+    auto *jammed = _b.CreateOr(high, _b.CreateShl(sticky, 20));
+    auto *magnitude = sign ? _b.CreateIntrinsic(llvm::Intrinsic::abs, {value->getType()},
+                                                {value, _b.getFalse()})
+                           : value;
+    auto *large = _b.CreateICmpUGE(magnitude, integer_like(value, uint64_t{1} << 40));
+    return _b.CreateSelect(large, jammed, value);
+}
+
+/// The value as an f32 that, rounded to any narrower float, gives what the exact value would.
+llvm::Value *Emitter::to_odd_float32(llvm::Value *value, ScalarType from) {
+    auto *real = widened(_b.getFloatTy(), value);
+    auto *wide = widened(_b.getDoubleTy(), value);
+    auto *word = widened(_b.getInt32Ty(), value);
+    if (is_float(from)) {
+        return from == ScalarType::FLOAT64 ? narrow_to_odd(_b, value, real, word)
+                                           : to_float32(value, from);
+    }
+    bool sign = is_signed(from);
+    auto *target = info(from).bits <= 16 ? real : wide;
+    if (info(from).bits == 64) {
+        value = jam(value, sign);
+    }
+    value = sign ? _b.CreateSIToFP(value, target) : _b.CreateUIToFP(value, target);
+    return target == real ? value : narrow_to_odd(_b, value, real, word);
+}
+
+llvm::Value *Emitter::quantize(llvm::Value *value, ScalarType from, ScalarType to, bool saturate) {
+    value = to_odd_float32(value, from);
     bool e4m3 = to == ScalarType::FLOAT8_E4M3FN;
     uint64_t mantissa = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15, drop = 23 - mantissa;
     auto *word = widened(_b.getInt32Ty(), value);
@@ -79,78 +129,33 @@ llvm::Value *Emitter::quantize(llvm::Value *value, ScalarType to, bool saturate)
     return _b.CreateTrunc(code, widened(_b.getInt8Ty(), value));
 }
 
-/// f64 → f32 rounding to odd: a later rounding to a narrower format is then the only one.
-static llvm::Value *narrow_to_odd(llvm::IRBuilder<> &b, llvm::Value *value, llvm::Type *real,
-                                  llvm::Type *word) {
-    auto *nearest = b.CreateFPTrunc(value, real);
-    auto *back = b.CreateFPExt(nearest, value->getType());
-    auto *inexact = b.CreateFCmpONE(back, value);
-    auto fabs = [&](llvm::Value *v) {
-        return b.CreateIntrinsic(llvm::Intrinsic::fabs, {v->getType()}, {v});
-    };
-    auto *too_far = b.CreateFCmpOGT(fabs(back), fabs(value));
-    auto *bits = b.CreateBitCast(nearest, word);
-    auto *toward_zero = b.CreateSub(bits, b.CreateZExt(too_far, word));
-    auto *odd = b.CreateOr(toward_zero, llvm::ConstantInt::get(word, 1));
-    return b.CreateBitCast(b.CreateSelect(inexact, odd, bits), real);
-}
-
 llvm::Value *Emitter::cast(llvm::Value *value, ScalarType from, ScalarType to) {
     auto *target = widened(element_type(to), value);
     if (from == to) {
         return value;
     }
+    if (is_narrow(to)) {
+        value = to_odd_float32(value, from);
+        return to == ScalarType::FLOAT16 ? _b.CreateFPTrunc(value, target) : to_bfloat16(value);
+    }
+    if (is_narrow(from)) {
+        return cast(to_float32(value, from), ScalarType::FLOAT32, to);
+    }
     if (to == ScalarType::BOOL) {
-        if (is_narrow(from)) {
-            value = to_float32(value, from);
-        }
         auto *zero = llvm::Constant::getNullValue(value->getType());
         return is_float(from) ? _b.CreateFCmpUNE(value, zero) : _b.CreateICmpNE(value, zero);
     }
-    if (!is_float(from) && !is_float(to)) {
-        bool sign = is_signed(from) && from != ScalarType::BOOL;
-        return sign ? _b.CreateSExtOrTrunc(value, target) : _b.CreateZExtOrTrunc(value, target);
+    if (is_float(from) && is_float(to)) {
+        return _b.CreateFPCast(value, target);
     }
     if (is_float(from)) {
-        if (is_narrow(from)) {
-            value = to_float32(value, from);
-            from = ScalarType::FLOAT32;
-        }
-        if (!is_float(to)) {
-            auto id = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-            return _b.CreateIntrinsic(id, {target, value->getType()}, {value});
-        }
-        if (!is_narrow(to)) {
-            return from == to                       ? value
-                   : to == ScalarType::FLOAT64 ? _b.CreateFPExt(value, target)
-                                               : _b.CreateFPTrunc(value, target);
-        }
-        if (from == ScalarType::FLOAT64) {
-            value = narrow_to_odd(_b, value, widened(_b.getFloatTy(), value),
-                                  widened(_b.getInt32Ty(), value));
-        }
-        return to == ScalarType::FLOAT16 ? _b.CreateFPTrunc(value, target) : to_bfloat16(value);
+        auto id = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+        return _b.CreateIntrinsic(id, {target, value->getType()}, {value});
     }
-    bool sign = is_signed(from) && from != ScalarType::BOOL;
-    auto convert = [&](llvm::Value *v, llvm::Type *real) {
-        return sign ? _b.CreateSIToFP(v, real) : _b.CreateUIToFP(v, real);
-    };
-    if (!is_narrow(to)) {
-        return convert(value, target);
+    if (is_float(to)) {
+        return is_signed(from) ? _b.CreateSIToFP(value, target) : _b.CreateUIToFP(value, target);
     }
-    if (size_of(from) == 8) {
-        // Bits that f64 cannot hold only matter as "more than": gather them in one.
-        auto *low = _b.CreateAnd(value, integer_like(value, 0xfffff));
-        auto *sticky = _b.CreateZExt(_b.CreateICmpNE(low, integer_like(value, 0)), value->getType());
-        auto *high = _b.CreateAnd(value, integer_like(value, ~uint64_t{0xfffff}));
-        auto *jammed = _b.CreateOr(high, _b.CreateShl(sticky, 20));
-        auto *magnitude = sign ? _b.CreateIntrinsic(llvm::Intrinsic::abs, {value->getType()},
-                                                    {value, _b.getFalse()})
-                               : value;
-        auto *large = _b.CreateICmpUGE(magnitude, integer_like(value, uint64_t{1} << 40));
-        value = _b.CreateSelect(large, jammed, value);
-    }
-    return cast(convert(value, widened(_b.getDoubleTy(), value)), ScalarType::FLOAT64, to);
+    return _b.CreateIntCast(value, target, is_signed(from));
 }
 
 }// namespace luisa::tile::emit

@@ -111,7 +111,7 @@ void Emitter::emit_while(const ir::Operation &op) {
         carried.push_back(phi);
         _values[op.body()->argument(i)] = phi;
     }
-    _while_exits.push_back({after, {}});
+    _while_exits.push_back(after);
     emit_region(*op.body());
     _while_exits.pop_back();
     auto *yield = op.body()->terminator();

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/llvm/emitter.h"
 
+#include <llvm/MC/MCSubtargetInfo.h>
+
 namespace luisa::tile::emit {
 
 using ir::Opcode;
 
-Emitter::Emitter(llvm::LLVMContext &context, const CpuTarget &target)
+Emitter::Emitter(llvm::LLVMContext &context, const CpuTarget &target,
+                 const llvm::MCSubtargetInfo &features)
     : _context{context}, _target{target}, _b{context} {
-    _has_avx512 = target.features.find("+avx512f") != std::string::npos;
+    _has_avx512 = features.checkFeatures("+avx512f");
+    _has_avx512vl = features.checkFeatures("+avx512vl");
 }
 
 std::unique_ptr<llvm::Module> Emitter::emit(const ir::Module &machine) {
@@ -28,9 +32,11 @@ void Emitter::emit_function(const ir::Function &function) {
     _function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, function.name,
                                        _module.get());
     _function->addFnAttr(llvm::Attribute::NoUnwind);
+    _function->addFnAttr("denormal-fp-math", "ieee,ieee");
     _function->addFnAttr("target-cpu", _target.cpu);
     _function->addFnAttr("target-features", _target.features);
     if (_has_avx512) {
+        // No "min-legal-vector-width": with it, some CPUs would split 512-bit vectors.
         _function->addFnAttr("prefer-vector-width", "512");
     }
     _values.clear();
@@ -66,9 +72,8 @@ void Emitter::emit_operation(const ir::Operation &op) {
             return op.opcode() == Opcode::IF ? emit_if(op) : emit_while(op);
         case ir::Family::CONTROL: {
             require(op.opcode() == Opcode::CONDITION, "stray control operation");
-            auto &exit = _while_exits.back();
             auto *next = llvm::BasicBlock::Create(_context, "while.body", _function);
-            _b.CreateCondBr(operand(op, 0), next, exit.exit);
+            _b.CreateCondBr(operand(op, 0), next, _while_exits.back());
             _b.SetInsertPoint(next);
             return;
         }

@@ -10,13 +10,18 @@
 #include <memory>
 #include <unordered_map>
 
+namespace llvm {
+class MCSubtargetInfo;
+}
+
 namespace luisa::tile::emit {
 
 /// Maps one Machine module to LLVM IR, operation by operation. Decides nothing: what a line of
 /// Machine form says becomes one or a few instructions.
 class Emitter {
 public:
-    Emitter(llvm::LLVMContext &context, const CpuTarget &target);
+    Emitter(llvm::LLVMContext &context, const CpuTarget &target,
+            const llvm::MCSubtargetInfo &features);
     std::unique_ptr<llvm::Module> emit(const ir::Module &machine);
 
 private:
@@ -37,19 +42,28 @@ private:
     llvm::Value *extremum(ir::Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b);
     llvm::Value *compare(ir::Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b);
     llvm::Value *combine(Reducer reducer, ScalarType type, llvm::Value *a, llvm::Value *b);
-    llvm::Value *scale(const ir::Operation &op);
     llvm::Value *reduce_lanes(const ir::Operation &op);
 
     // cast.cpp
     llvm::Value *cast(llvm::Value *value, ScalarType from, ScalarType to);
-    llvm::Value *quantize(llvm::Value *value, ScalarType to, bool saturate);
+    llvm::Value *quantize(llvm::Value *value, ScalarType from, ScalarType to, bool saturate);
+    llvm::Value *to_odd_float32(llvm::Value *value, ScalarType from);
+    llvm::Value *jam(llvm::Value *value, bool sign);
     llvm::Value *to_float32(llvm::Value *value, ScalarType from);
     llvm::Value *to_bfloat16(llvm::Value *value);
+
+    // native.cpp
+    llvm::Value *scale(const ir::Operation &op);
+    llvm::Value *scale_by_products(llvm::Value *a, llvm::Value *n, bool wide);
+    llvm::Value *table(const ir::Operation &op);
+    llvm::Value *table_global(const std::vector<uint32_t> &entries);
+    llvm::Value *slice(llvm::Value *value, unsigned first, unsigned count);
+    llvm::Value *by_parts(llvm::Type *type, unsigned lanes, unsigned count,
+                          llvm::function_ref<llvm::Value *(unsigned)> part);
 
     // memory.cpp
     llvm::Value *memory(const ir::Operation &op);
     llvm::Value *access(const ir::Operation &op);
-    llvm::Value *table(const ir::Operation &op);
     llvm::Value *from_memory(llvm::Value *value, ScalarType type);
     llvm::Value *to_memory(llvm::Value *value, ScalarType type);
 
@@ -66,18 +80,14 @@ private:
 
     llvm::LLVMContext &_context;
     const CpuTarget &_target;
-    bool _has_avx512 = false;
+    bool _has_avx512 = false, _has_avx512vl = false;
     std::unique_ptr<llvm::Module> _module;
     llvm::IRBuilder<> _b;
     llvm::Function *_function = nullptr;
     std::unordered_map<const ir::Value *, llvm::Value *> _values;
-    std::vector<const ir::Operation *> _conditions;
-    /// Blocks of the innermost `while`: where a false condition leaves to.
-    struct WhileExit {
-        llvm::BasicBlock *exit;
-        std::vector<llvm::Value *> states;
-    };
-    std::vector<WhileExit> _while_exits;
+    std::unordered_map<llvm::Constant *, llvm::GlobalVariable *> _tables;
+    /// Of the `while`s around the current point: where a false condition leaves to.
+    std::vector<llvm::BasicBlock *> _while_exits;
 };
 
 }// namespace luisa::tile::emit

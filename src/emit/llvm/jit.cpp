@@ -2,22 +2,23 @@
 #include "emit/llvm/jit.h"
 
 #include "emit/llvm/emitter.h"
+#include "emit/llvm/fatal.h"
+#include "emit/llvm/target.h"
 
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
-#include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Host.h>
 
 #include <chrono>
 #include <cstring>
-#include <mutex>
+#include <unordered_map>
 
 namespace luisa::tile::emit {
 
@@ -40,40 +41,40 @@ template<class T> T value_of(const char *what, llvm::Expected<T> value) {
     return std::move(*value);
 }
 
-void initialise_targets() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        llvm::InitializeNativeTarget();
-        llvm::InitializeNativeTargetAsmPrinter();
-        llvm::InitializeNativeTargetAsmParser();
-    });
-}
-
-std::unique_ptr<llvm::TargetMachine> target_machine(const CpuTarget &target) {
-    initialise_targets();
-    llvm::Triple triple{llvm::sys::getProcessTriple()};
-    std::string message;
-    const auto *found = llvm::TargetRegistry::lookupTarget(triple, message);
-    if (!found) {
-        throw TargetError{"no code generator for " + triple.str() + ": " + message};
+/// An LLVM context whose errors are collected instead of ending the process.
+class Context : public llvm::LLVMContext {
+public:
+    explicit Context(bool names) {
+        setDiscardValueNames(!names);
+        setDiagnosticHandler(std::make_unique<Collector>(_errors));
     }
-    std::unique_ptr<llvm::MCSubtargetInfo> facts{
-        found->createMCSubtargetInfo(triple, target.cpu, "")};
-    if (!facts || !facts->isCPUStringValid(target.cpu)) {
-        throw TargetError{"unknown CPU '" + target.cpu +
-                          "'; name one as LLVM does, for example x86-64-v3 or znver4"};
+    /// Throws what code generation reported.
+    void check() const {
+        if (!_errors.empty()) {
+            throw CompileError{"LLVM cannot generate code: " + _errors};
+        }
     }
-    llvm::TargetOptions options;
-    options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-    options.MCOptions.AsmVerbose = false;
-    return std::unique_ptr<llvm::TargetMachine>{found->createTargetMachine(
-        triple, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-        llvm::CodeGenOptLevel::Default, true)};
-}
 
-std::unique_ptr<llvm::Module> build(llvm::LLVMContext &context, const ir::Module &machine,
+private:
+    struct Collector : llvm::DiagnosticHandler {
+        explicit Collector(std::string &errors) : errors{&errors} {}
+        bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+            if (info.getSeverity() == llvm::DS_Error) {
+                llvm::raw_string_ostream stream{*errors};
+                llvm::DiagnosticPrinterRawOStream printer{stream};
+                stream << (errors->empty() ? "" : "; ");
+                info.print(printer);
+            }
+            return true;
+        }
+        std::string *errors;
+    };
+    std::string _errors;
+};
+
+std::unique_ptr<llvm::Module> build(Context &context, const ir::Module &machine,
                                     const CpuTarget &target, llvm::TargetMachine &tm) {
-    auto module = Emitter{context, target}.emit(machine);
+    auto module = Emitter{context, target, *tm.getMCSubtargetInfo()}.emit(machine);
     module->setDataLayout(tm.createDataLayout());
     module->setTargetTriple(tm.getTargetTriple());
     std::string broken;
@@ -84,23 +85,37 @@ std::unique_ptr<llvm::Module> build(llvm::LLVMContext &context, const ir::Module
     return module;
 }
 
-std::string generate(llvm::Module &module, llvm::TargetMachine &tm, llvm::CodeGenFileType type) {
+llvm::SmallVector<char, 0> generate(Context &context, llvm::Module &module, llvm::TargetMachine &tm,
+                                    llvm::CodeGenFileType type) {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream{bytes};
     llvm::legacy::PassManager passes;
     if (tm.addPassesToEmitFile(passes, stream, nullptr, type, true)) {
         throw CompileError{"this target cannot write the requested kind of file"};
     }
+    FatalErrorsThrow guard;
     passes.run(module);
-    return {bytes.begin(), bytes.end()};
+    context.check();
+    return bytes;
+}
+
+size_t text_size(const llvm::MemoryBuffer &buffer) {
+    auto object = value_of("cannot read generated code",
+                           llvm::object::ObjectFile::createObjectFile(buffer.getMemBufferRef()));
+    size_t size = 0;
+    for (const auto &section : object->sections()) {
+        size += section.isText() ? section.getSize() : 0;
+    }
+    return size;
 }
 
 /// Code of one module in a JIT of its own: destroying it frees the code, and nothing is shared.
 class JitModule : public CompiledModule {
 public:
-    JitModule(std::string object, llvm::TargetMachine &tm, EmitTimes &times)
-        : _code_bytes{object.size()} {
-        auto start = Clock::now();
+    JitModule(llvm::SmallVector<char, 0> object, llvm::TargetMachine &tm, const ir::Module &machine) {
+        auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object),
+                                                                      "luisa.tile", false);
+        _code_bytes = text_size(*buffer);
         llvm::orc::JITTargetMachineBuilder builder{tm.getTargetTriple()};
         _jit = value_of("cannot start the JIT",
                         llvm::orc::LLJITBuilder()
@@ -109,17 +124,29 @@ public:
                             .setLinkProcessSymbolsByDefault(false)
                             .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
                             .create());
+        // Errors come back from look-ups; nothing goes to the standard error stream.
+        _jit->getExecutionSession().setErrorReporter([this](llvm::Error error) {
+            _reported += llvm::toString(std::move(error)) + " ";
+        });
         provide_memory_functions();
-        auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object, "luisa.tile");
         if (auto error = _jit->addObjectFile(std::move(buffer))) {
             fail("cannot link generated code", std::move(error));
         }
-        times.link_ms += since(start);
+        for (const auto &function : machine.functions()) {
+            auto address = _jit->lookup(function.name);
+            if (!address) {
+                auto message = llvm::toString(address.takeError());
+                throw CompileError{"generated code refers to what it may not use: " + _reported +
+                                   message};
+            }
+            _functions.emplace(function.name, address->toPtr<TaskFunction>());
+        }
     }
 
     [[nodiscard]] TaskFunction function(const std::string &name) const override {
-        auto address = value_of("generated code refers to what it may not use", _jit->lookup(name));
-        return address.toPtr<TaskFunction>();
+        auto found = _functions.find(name);
+        require(found != _functions.end(), "compiled module has no function of this name");
+        return found->second;
     }
     [[nodiscard]] size_t code_bytes() const noexcept override { return _code_bytes; }
 
@@ -140,42 +167,28 @@ private:
         }
     }
 
-    size_t _code_bytes;
+    size_t _code_bytes = 0;
+    std::string _reported;
+    std::unordered_map<std::string, TaskFunction> _functions;
     std::unique_ptr<llvm::orc::LLJIT> _jit;
 };
 
 }// namespace
 
-CpuTarget host_cpu() {
-    static const CpuTarget host = [] {
-        CpuTarget target;
-        target.cpu = llvm::sys::getHostCPUName().str();
-        for (const auto &feature : llvm::sys::getHostCPUFeatures()) {
-            target.features += (target.features.empty() ? "" : ",") +
-                               std::string{feature.getValue() ? "+" : "-"} + feature.getKey().str();
-        }
-        return target;
-    }();
-    return host;
-}
-
 std::unique_ptr<CompiledModule> compile(const ir::Module &machine, const CpuTarget &target,
                                         EmitTimes *times) {
     EmitTimes own;
     auto start = Clock::now();
-    auto tm = target_machine(target);
-    llvm::LLVMContext context;
+    auto tm = borrow_target_machine(target);
+    Context context{false};
     auto module = build(context, machine, target, *tm);
     own.build_ms = since(start);
     start = Clock::now();
-    auto object = generate(*module, *tm, llvm::CodeGenFileType::ObjectFile);
+    auto object = generate(context, *module, *tm, llvm::CodeGenFileType::ObjectFile);
     own.codegen_ms = since(start);
-    auto compiled = std::make_unique<JitModule>(std::move(object), *tm, own);
     start = Clock::now();
-    for (const auto &function : machine.functions()) {
-        (void)compiled->function(function.name);
-    }
-    own.link_ms += since(start);
+    auto compiled = std::make_unique<JitModule>(std::move(object), *tm, machine);
+    own.link_ms = since(start);
     if (times) {
         *times = own;
     }
@@ -183,8 +196,8 @@ std::unique_ptr<CompiledModule> compile(const ir::Module &machine, const CpuTarg
 }
 
 std::string llvm_text(const ir::Module &machine, const CpuTarget &target) {
-    auto tm = target_machine(target);
-    llvm::LLVMContext context;
+    auto tm = borrow_target_machine(target);
+    Context context{true};
     auto module = build(context, machine, target, *tm);
     std::string text;
     llvm::raw_string_ostream stream{text};
@@ -193,10 +206,11 @@ std::string llvm_text(const ir::Module &machine, const CpuTarget &target) {
 }
 
 std::string assembly_text(const ir::Module &machine, const CpuTarget &target) {
-    auto tm = target_machine(target);
-    llvm::LLVMContext context;
+    auto tm = borrow_target_machine(target);
+    Context context{true};
     auto module = build(context, machine, target, *tm);
-    return generate(*module, *tm, llvm::CodeGenFileType::AssemblyFile);
+    auto text = generate(context, *module, *tm, llvm::CodeGenFileType::AssemblyFile);
+    return {text.begin(), text.end()};
 }
 
 }// namespace luisa::tile::emit

@@ -17,20 +17,6 @@ llvm::Value *Emitter::to_memory(llvm::Value *value, ScalarType type) {
     return type == ScalarType::BOOL ? _b.CreateZExt(value, widened(_b.getInt8Ty(), value)) : value;
 }
 
-llvm::Value *Emitter::table(const ir::Operation &op) {
-    const auto &entries = op.get<ir::TablePayload>().entries;
-    auto *data = llvm::ConstantDataArray::get(_context, entries);
-    auto *global = new llvm::GlobalVariable(*_module, data->getType(), true,
-                                            llvm::GlobalValue::PrivateLinkage, data, "table");
-    auto *index = operand(op, 0);
-    auto *address = _b.CreateGEP(_b.getInt32Ty(), global, index);
-    auto *word = widened(_b.getInt32Ty(), index);
-    auto *value = word->isVectorTy()
-                      ? llvm::cast<llvm::Value>(_b.CreateMaskedGather(word, address, llvm::Align(4)))
-                      : _b.CreateLoad(word, address);
-    return _b.CreateBitCast(value, type_of(*op.result()->type()));
-}
-
 llvm::Value *Emitter::memory(const ir::Operation &op) {
     auto *result = op.result_count() ? op.result()->type() : nullptr;
     switch (op.opcode()) {
@@ -135,6 +121,7 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
         address = _b.CreateGEP(memory->getScalarType(), address, operand(op, 1));
     }
     llvm::Align align(payload.align);
+    auto lanes_bytes = size_of(type.scalar) * (type.is_vector() ? type.lanes : 1u);
     llvm::Value *value = reads ? nullptr : to_memory(operand(op, next++), type.scalar);
     llvm::Value *mask = payload.masked ? operand(op, next++) : nullptr;
     llvm::Value *other = payload.masked && reads ? to_memory(operand(op, next), type.scalar) : nullptr;
@@ -157,7 +144,8 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
         instruction = reads ? llvm::cast<llvm::Instruction>(
                                   _b.CreateAlignedLoad(memory, address, align))
                             : _b.CreateAlignedStore(value, address, align);
-        if (payload.streaming) {
+        // A non-temporal access that is not aligned would be split into scalars.
+        if (payload.streaming && payload.align >= lanes_bytes) {
             auto *one = llvm::ConstantAsMetadata::get(_b.getInt32(1));
             instruction->setMetadata(llvm::LLVMContext::MD_nontemporal,
                                      llvm::MDNode::get(_context, one));

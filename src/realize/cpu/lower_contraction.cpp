@@ -141,9 +141,9 @@ private:
         auto bytes = static_cast<int64_t>(size_of(_wide));
         _sum_width = int64_t{vectors} * _c.lanes;
         _sum_offset = _l.allocate_bytes(rows.extent * _sum_width * bytes);
-        each_row(point, column, vectors, left, [&](Point &place, ir::Value *row, int vector) {
+        each_sum(point, column, vectors, left, [&](Point &place, ir::Value *address) {
             auto *start = _b.splat(_l.convert(_l.evaluate(_c.initial, place), _wide), _c.lanes);
-            write_sum(row, vector, start);
+            _b.effect(Opcode::WRITE, {address, start}, sum_payload());
         });
         _b.forget_reads();
         auto range = _l.range_of(*_c.nests.front());
@@ -156,23 +156,34 @@ private:
             return Values{};
         });
         _b.forget_reads();
-        each_row(point, column, vectors, left, [&](Point &place, ir::Value *row, int vector) {
+        each_sum(point, column, vectors, left, [&](Point &place, ir::Value *address) {
+            auto *sum = _b.read(Opcode::READ, {address}, sum_payload(), sum_type());
             std::vector<Point> places{place};
-            finish_block(places, {read_sum(row, vector)});
+            finish_block(places, {sum});
         });
         _b.forget_reads();
     }
 
-    void each_row(Point &point, ir::Value *column, int vectors, ir::Value *left,
-                  const std::function<void(Point &, ir::Value *, int)> &body) {
-        _b.loop(_b.index(0), _b.maximum(end_of(_rows.back()), _b.index(0)), 1, {},
-                [&](ir::Value *row, const Values &) {
-                    for (int j = 0; j < vectors; ++j) {
-                        auto place = element(point, row, column, j, left, vectors);
-                        body(place, row, j);
-                    }
-                    return Values{};
-                });
+    /// Every vector of the block's partial sums, as loops: what is done to them is emitted once.
+    void each_sum(Point &point, ir::Value *column, int vectors, ir::Value *left,
+                  const std::function<void(Point &, ir::Value *)> &body) {
+        auto *rows = _b.maximum(end_of(_rows.back()), _b.index(0));
+        _b.loop(_b.index(0), rows, 1, {}, [&](ir::Value *row, const Values &) {
+            auto *width = _b.index(int64_t{vectors} * _c.lanes);
+            _b.loop(_b.index(0), width, _c.lanes, {}, [&](ir::Value *offset, const Values &) {
+                auto place = element(point, row, _b.add(column, offset), 0, nullptr, 1);
+                if (left) {
+                    auto *type =
+                        _b.module().vector(ScalarType::BOOL, static_cast<uint16_t>(_c.lanes));
+                    place.mask = _b.pure(Opcode::LANE_MASK, {_b.sub(left, offset)}, ir::None{}, type);
+                }
+                auto *address = _b.address(sum_address(row, 0), offset,
+                                           static_cast<int64_t>(size_of(_wide)));
+                body(place, address);
+                return Values{};
+            });
+            return Values{};
+        });
     }
 
     // Partial sums of a column block between panels.
@@ -183,17 +194,20 @@ private:
         return _b.address(base, row, _sum_width * bytes, int64_t{vector} * _c.lanes * bytes);
     }
 
+    [[nodiscard]] ir::MemoryPayload sum_payload() const {
+        return {static_cast<uint32_t>(size_of(_wide)), false, false};
+    }
+
+    const ir::Type *sum_type() {
+        return _b.module().vector(_wide, static_cast<uint16_t>(_c.lanes));
+    }
+
     void write_sum(ir::Value *row, int vector, ir::Value *value) {
-        auto align = static_cast<uint32_t>(size_of(_wide));
-        _b.effect(Opcode::WRITE, {sum_address(row, vector), value},
-                  ir::MemoryPayload{align, false, false});
+        _b.effect(Opcode::WRITE, {sum_address(row, vector), value}, sum_payload());
     }
 
     ir::Value *read_sum(ir::Value *row, int vector) {
-        auto *type = _b.module().vector(_wide, static_cast<uint16_t>(_c.lanes));
-        auto align = static_cast<uint32_t>(size_of(_wide));
-        return _b.read(Opcode::READ, {sum_address(row, vector)},
-                       ir::MemoryPayload{align, false, false}, type);
+        return _b.read(Opcode::READ, {sum_address(row, vector)}, sum_payload(), sum_type());
     }
 
     /// The rests that can occur, one a number of vectors.

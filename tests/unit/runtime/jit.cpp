@@ -195,7 +195,8 @@ TEST_P(Jit, a_definition_that_fails_fails_each_time_and_poisons_nothing) {
         }
         auto i = axis("i", 8);
         for (auto &nest : parallel(shape(ceil_div(X.extent(0), 8)))) {
-            X(coord(nest.index(0) * 8), shape(i)).store(X[coord(nest.index(0) * 8), shape(i)] + 1.0f);
+            auto at = coord(nest.index(0) * 8);
+            X(at, shape(i)).store(X[at, shape(i)] + 1.0f);
         }
     }));
     auto x = make_tensor<float>(device, 8);

@@ -18,7 +18,8 @@ namespace {
 
 /// y = alpha * x + y over rows of any length.
 auto axpy() {
-    return tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y, Scalar<float> alpha) {
+    return tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y,
+                          Scalar<float> alpha) {
         auto i = axis("i", 64);
         for (auto &nest : parallel(shape(ceil_div(X.extent(0), 64)))) {
             auto i0 = nest.index(0) * 64;
@@ -54,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Stream, Devices, ::testing::Values("cpu", "interpreter"
                          [](const auto &info) { return std::string{info.param}; });
 
 TEST_P(Devices, the_sentence_of_the_guide_works) {
-    for (int64_t n : {int64_t{0}, int64_t{1}, int64_t{63}, int64_t{64}, int64_t{65}, int64_t{5000}}) {
+    for (int64_t n : {0, 1, 63, 64, 65, 5000}) {
         auto x = counted(static_cast<size_t>(n)), y = counted(static_cast<size_t>(n));
         std::vector<float> result(x.size(), -1);
         auto shader = compile(device, axpy().capture(tensor_shape(n), tensor_shape(n)));
@@ -129,7 +130,9 @@ TEST_P(Devices, the_default_float_environment_holds_inside_and_the_callers_outsi
     float tiny[1] = {0x1p-140f}, sum[1] = {0};
     auto saved = _mm_getcsr();
     _mm_setcsr(saved | 0x8040);// flush to zero, denormals are zero
-    stream << shader(Tensor<const float, 1>{tiny, {1}}, Tensor<float, 1>{sum, {1}}, 1.0f).dispatch();
+    Tensor<const float, 1> in{tiny, {1}};
+    Tensor<float, 1> out{sum, {1}};
+    stream << shader(in, out, 1.0f).dispatch();
     auto after = _mm_getcsr();
     _mm_setcsr(saved);
     EXPECT_EQ(after & 0x8040, 0x8040u);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace luisa::tile::core {
 struct Variable;
 struct NestRegion;
 struct ViewInfo;
+using ViewHandle = std::shared_ptr<const ViewInfo>;///< views may outlive their capture
 using Value = ir::Value;
 
 /// A host number of any type, exact.
@@ -47,6 +49,11 @@ struct DimExtentInfo {
     int64_t extent;
 };
 std::vector<DimExtentInfo> dims_of(Value *x);
+
+/// The number of the capture on this thread; 0 without one.
+uint64_t capture_number() noexcept;
+/// Checks that an index value was made in the capture on this thread.
+void require_capture(uint64_t number, SourceLoc made, SourceLoc loc);
 
 // Staged variables.
 Variable *declare(Value *initial, SourceLoc loc);///< null: declared without a value

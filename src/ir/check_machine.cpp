@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/check_operations.h"
+
+#include <algorithm>
+
+namespace luisa::tile::ir {
+
+namespace {
+
+/// Number of lanes; a scalar counts as one.
+int64_t width(const Type &t) { return t.is_vector() ? t.lanes : 1; }
+bool is_data(const Type &t) { return t.is_vector() || t.is_scalar(); }
+bool is_index(const Type &t) { return t.is_scalar() && t.scalar == ScalarType::INT64; }
+
+/// The first broken rule of one Machine operation; counts of results are right already.
+struct MachineRules {
+    const Operation &op;
+    std::string message;
+
+    bool require_that(bool holds, const char *text) {
+        if (!holds && message.empty()) {
+            message = text;
+        }
+        return holds;
+    }
+    [[nodiscard]] const Type &operand(size_t i) const { return *op.operand(i)->type(); }
+    [[nodiscard]] const Type &result() const { return *op.result()->type(); }
+
+    void loop() {
+        size_t states = op.result_count();
+        const auto &arguments = op.body()->arguments();
+        if (!require_that(op.operand_count() == 3 + states && arguments.size() == 1 + states,
+                          "operands, region arguments and results disagree about its states")) {
+            return;
+        }
+        require_that(is_index(operand(0)) && is_index(operand(1)) && is_index(operand(2)) &&
+                         is_index(*arguments[0]->type()),
+                     "a bound or the index is no i64 scalar");
+        for (size_t i = 0; i < states; ++i) {
+            const auto *type = op.result(i)->type();
+            require_that(op.operand(3 + i)->type() == type && arguments[1 + i]->type() == type,
+                         "a state changes its type");
+        }
+    }
+
+    void lanes() {
+        auto index = [&](size_t of) {
+            auto i = op.get<IndexPayload>().index;
+            require_that(i >= 0 && i < width(operand(of)), "names a lane that the vector lacks");
+            require_that(operand(of).is_vector(), "takes no vector");
+        };
+        switch (op.opcode()) {
+            case Opcode::SPLAT:
+                require_that(operand(0).is_scalar() && result().is_vector() &&
+                                 operand(0).scalar == result().scalar,
+                             "makes a vector of its scalar operand's type");
+                break;
+            case Opcode::LANES:
+                require_that(result().is_vector() && is_integer(result().scalar), "makes no integer vector");
+                break;
+            case Opcode::LANE_MASK:
+                require_that(is_index(operand(0)) && result().scalar == ScalarType::BOOL && is_data(result()),
+                             "makes a bool vector from an i64 count");
+                break;
+            case Opcode::EXTRACT_LANE:
+                index(0);
+                require_that(result().is_scalar() && result().scalar == operand(0).scalar,
+                             "the result is no scalar of the vector's type");
+                break;
+            case Opcode::INSERT_LANE:
+                index(0);
+                require_that(op.result()->type() == op.operand(0)->type() && operand(1).is_scalar() &&
+                                 operand(1).scalar == operand(0).scalar,
+                             "the lane or the result is not like the vector");
+                break;
+            case Opcode::SHUFFLE: shuffle(); break;
+            default: break;
+        }
+    }
+
+    void shuffle() {
+        const auto &lanes = op.get<ShufflePayload>().lanes;
+        require_that(is_data(operand(0)) && op.operand(0)->type() == op.operand(1)->type() &&
+                         result().scalar == operand(0).scalar,
+                     "operands and result have different element types");
+        require_that(static_cast<int64_t>(lanes.size()) == width(result()),
+                     "has not one entry a lane of the result");
+        auto limit = 2 * width(operand(0));
+        require_that(std::all_of(lanes.begin(), lanes.end(), [&](auto i) { return i >= 0 && i < limit; }),
+                     "an entry names no lane of the operands");
+    }
+
+    /// Access operations: [pointer][indices][value][mask[, other]].
+    void memory() {
+        const auto &payload = op.get<MemoryPayload>();
+        auto code = op.opcode();
+        bool reads = code == Opcode::READ || code == Opcode::GATHER;
+        bool indexed = code == Opcode::GATHER || code == Opcode::SCATTER;
+        bool prefetch = code == Opcode::PREFETCH;
+        size_t fixed = 1u + (indexed ? 1 : 0) + (reads || prefetch ? 0 : 1);
+        size_t extra = op.operand_count() - std::min(op.operand_count(), fixed);
+        require_that(payload.align && !(payload.align & (payload.align - 1)),
+                     "the alignment is no power of two");
+        bool counts = op.operand_count() >= fixed &&
+                      (!payload.masked ? extra == 0 : extra == 1 || (reads && extra == 2));
+        if (!require_that(counts && !(prefetch && payload.masked), "has a wrong number of operands") ||
+            !require_that(operand(0).is_pointer(), "addresses no pointer") || prefetch) {
+            return;
+        }
+        const auto &value = reads ? result() : operand(fixed - 1);
+        if (indexed) {
+            require_that(is_data(operand(1)) && is_integer(operand(1).scalar) &&
+                             width(operand(1)) == width(value),
+                         "has not one integer index a lane");
+        }
+        if (payload.masked) {
+            require_that(operand(fixed).scalar == ScalarType::BOOL && width(operand(fixed)) == width(value),
+                         "the mask is not one bool a lane");
+        }
+        if (extra == 2) {
+            require_that(op.operand(fixed + 1)->type() == op.result()->type(),
+                         "what masked lanes read is not like the result");
+        }
+    }
+
+    void run() {
+        if (std::holds_alternative<MemoryPayload>(op.payload())) {
+            return memory();
+        }
+        switch (op.opcode()) {
+            case Opcode::FOR: return loop();
+            case Opcode::REDUCE_LANES:
+                require_that(is_data(operand(0)) && result().is_scalar() &&
+                                 result().scalar == operand(0).scalar &&
+                                 op.get<LaneReducePayload>().reducer < Reducer::ARGMIN,
+                             "folds a vector to a scalar of its type, and finds no positions");
+                break;
+            case Opcode::SCALE:
+                require_that(op.operand(0)->type() == op.operand(1)->type() &&
+                                 op.operand(0)->type() == op.result()->type() && is_float(result().scalar),
+                             "operands and result are not of one float type");
+                break;
+            case Opcode::TABLE:
+                require_that(operand(0).scalar == ScalarType::INT32 && width(operand(0)) == width(result()) &&
+                                 size_of(result().scalar) == 4 && !op.get<TablePayload>().entries.empty(),
+                             "looks up 32-bit entries by i32 indices, one a lane");
+                break;
+            case Opcode::ARGUMENT:
+                require_that(operand(0).is_pointer() && op.get<IndexPayload>().index >= 0 &&
+                                 !result().is_vector(),
+                             "reads one word at a pointer");
+                break;
+            case Opcode::ADDRESS:
+                require_that((op.operand_count() == 1 || op.operand_count() == 2) &&
+                                 operand(0).is_pointer() && result().is_pointer(),
+                             "makes a pointer from a pointer");
+                require_that(op.operand_count() != 2 || is_index(operand(1)), "the index is no i64 scalar");
+                break;
+            default: lanes();
+        }
+    }
+};
+
+}// namespace
+
+bool check_machine_rules(const Operation &op, std::string &message) {
+    MachineRules rules{op, {}};
+    rules.run();
+    message = std::move(rules.message);
+    return message.empty();
+}
+
+}// namespace luisa::tile::ir

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: use of deleted function
+#include <luisa/tile.h>
+
+using namespace luisa::tile;
+
+void f() {
+    for (auto nest : serial(shape(4))) {
+        (void)nest.index();
+    }
+}

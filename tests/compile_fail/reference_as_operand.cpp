@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: use of deleted function
+#include <luisa/tile.h>
+
+using namespace luisa::tile;
+
+auto f(TensorView<float, 1> X, Tile<float> a) { return a + X(coord(0), shape(8)); }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: could not convert
+#include <luisa/tile.h>
+
+using namespace luisa::tile;
+
+void f(Scalar<int> a) {
+    if (a > 1) {
+    }
+}

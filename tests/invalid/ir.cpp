@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+// Well-formed texts of programs that are not valid, with what the verifier says.
+
+namespace luisa::tile::ir {
+
+namespace {
+
+struct Case {
+    const char *body, *message;
+    bool machine = false;
+};
+
+const Case cases[] = {
+    {"broadcast %n", "has 0 results"},
+    {"%x = store %A, %f, %n : f32", "has 1 results, expected 0"},
+    {"%x = add %n, %f : i64", "operands are i64 and f32"},
+    {"%x = sqrt %n : i64", "is not defined on i64"},
+    {"%x = add %n, %n : view<i64, 4>", "a result is no tile"},
+    {"%x = load %A, %f : f32", "operand 1 is no i64 scalar"},
+    {"%x = load %A : f32", "coordinate"},
+    {"yield\n  yield", "yield stands before the end"},
+    {"condition %b", "stands outside a while"},
+    {"stage {name = \"s\"}", "outside the body of a pipeline"},
+    {"%x = while %n : i64 { %i: i64 ->\n yield %i\n }", "has 0 conditions"},
+    {"if %b {\n } else {\n yield\n }", "does not end in yield"},
+    {"%x = lanes : <4 x i32>", "belongs to Machine form"},
+    {"%x = extent %A {index = 1} : i64", "extent that the view lacks"},
+    {"%x = mma %n, %n, %n : i64", "contracts no dimension"},
+    {"%x = lanes : <4 x f32>", "no integer vector", true},
+    {"%x = lanes : <4 x i32>\n %y = extract_lane %x {index = 4} : i32", "lane that the vector lacks", true},
+    {"%x = lanes : <4 x i32>\n %y = shuffle %x, %x {lanes = [0 8]} : <2 x i32>", "no lane", true},
+    {"%x = read %p {align = 3} : f32", "no power of two", true},
+    {"%x = read %p {masked = true} : f32", "wrong number of operands", true},
+    {"%x = read %n : f32", "addresses no pointer", true},
+    {"%x = iota : tile<i32, m:4>", "belongs to Candidate form", true},
+};
+
+}// namespace
+
+TEST(InvalidIr, each_broken_rule_is_named_with_a_caret) {
+    for (const auto &c : cases) {
+        std::string head = c.machine ? "machine @k(%p: ptr, %n: i64) {\n"
+                                     : "kernel @k(%A: view<f32, 4>, %n: i64, %f: f32, %b: bool) {\n";
+        try {
+            (void)parse(head + c.body + "\n}\n");
+            ADD_FAILURE() << "accepted: " << c.body;
+        } catch (const VerifyError &e) {
+            EXPECT_NE(e.message().find(c.message), std::string::npos) << c.body << "\n" << e.message();
+            EXPECT_EQ(e.message().back(), '^') << e.message();
+        }
+    }
+}
+
+}// namespace luisa::tile::ir

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/text.h"
+#include "kernels.h"
+
+#include <gtest/gtest.h>
+
+namespace luisa::tile::test {
+
+namespace {
+
+void check_round_trip(const ir::Module &module) {
+    auto text = compiler::forms_cpu(module, {emit::host_cpu(), 1, false}, false, false).machine;
+    auto again = ir::parse(text, "machine");// also verifies
+    EXPECT_EQ(ir::print(*again), text);
+}
+
+}// namespace
+
+TEST(MachineText, realized_kernels_survive_a_round_trip_and_verify) {
+    check_round_trip(*gemm(96, 80, 64, 32, 16, 32));
+    check_round_trip(*gemm(33, 17, 29, 16, 16, 16, true));
+    check_round_trip(*softmax(7, 100));
+}
+
+}// namespace luisa::tile::test

@@ -63,3 +63,19 @@ foreach(source ${rejected})
                    ${source} -std=c++20 -I${PROJECT_SOURCE_DIR}/include)
   set_tests_properties(compile_fail.${name} PROPERTIES LABELS compile_fail)
 endforeach()
+
+# The tool on kernels from text: the sum of eight products of ones, doubled; a row of equal values.
+if(TARGET luisa-tile)
+  foreach(device cpu interpreter)
+    add_test(NAME tool.gemm.${device}
+             COMMAND luisa-tile run ${PROJECT_SOURCE_DIR}/tests/tool/gemm.tir --device ${device}
+                     --input 0=ones --input 1=ones --extent k=8 --scalar 3=2 --print 3)
+    set_tests_properties(tool.gemm.${device} PROPERTIES LABELS tool TIMEOUT 60
+                         PASS_REGULAR_EXPRESSION "f32 .33, 65. checksum [0-9a-f]+: 16 16 16 ")
+    add_test(NAME tool.softmax.${device}
+             COMMAND luisa-tile run ${PROJECT_SOURCE_DIR}/tests/tool/softmax.tir --device ${device}
+                     --input 0=ones --print 2)
+    set_tests_properties(tool.softmax.${device} PROPERTIES LABELS tool TIMEOUT 60
+                         PASS_REGULAR_EXPRESSION ": 0.015625 0.015625 ")
+  endforeach()
+endif()

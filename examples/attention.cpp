@@ -10,9 +10,11 @@ namespace {
 constexpr int block_q = 64, block_k = 64, head = 64;
 
 auto make_attention(int queries_per_key) {
-    return tile_kernel([=](TensorView<const float, 3> Q, TensorView<const float, 3> K, TensorView<const float, 3> V,
-                           TensorView<float, 3> O, Scalar<float> scale) {
-        auto q = axis("q", block_q), k = axis("k", block_k), d = axis("d", head), e = axis("e", head);
+    return tile_kernel([=](TensorView<const float, 3> Q, TensorView<const float, 3> K,
+                           TensorView<const float, 3> V, TensorView<float, 3> O,
+                           Scalar<float> scale) {
+        auto q = axis("q", block_q), k = axis("k", block_k), d = axis("d", head),
+             e = axis("e", head);
         for (auto &nest : parallel(shape(Q.extent(0), ceil_div(Q.extent(1), block_q)))) {
             auto h = nest.index(0), q0 = nest.index(1) * block_q;
             auto group = h / queries_per_key;
@@ -20,7 +22,8 @@ auto make_attention(int queries_per_key) {
             auto row_max = full<float>(shape(q), -1e30f);
             auto row_sum = zeros<float>(shape(q));
             auto acc = zeros<float>(shape(q, e));
-            for (auto &step : nest.pipeline(range(0, minimum(q0 + block_q, K.extent(1)), block_k))) {
+            for (auto &step :
+                 nest.pipeline(range(0, minimum(q0 + block_q, K.extent(1)), block_k))) {
                 auto k0 = step.index();
                 auto key = reshape(K[coord(group, k0, 0), shape(1, k, d)], shape(k, d));
                 auto value = reshape(V[coord(group, k0, 0), shape(1, k, e)], shape(k, e));
@@ -49,7 +52,8 @@ double max_error(const Tensor<float, 3> &Q, const Tensor<float, 3> &K, const Ten
             for (int64_t j = 0; j <= i; ++j) {
                 double s = 0;
                 for (int64_t d = 0; d < head; ++d) {
-                    s += static_cast<double>(Q.at(h, i, d)) * static_cast<double>(K.at(h / group, j, d));
+                    s += static_cast<double>(Q.at(h, i, d)) *
+                         static_cast<double>(K.at(h / group, j, d));
                 }
                 p[static_cast<size_t>(j)] = s * scale;
                 top = std::max(top, s * scale);
@@ -61,7 +65,8 @@ double max_error(const Tensor<float, 3> &Q, const Tensor<float, 3> &K, const Ten
             for (int64_t d = 0; d < head; ++d) {
                 double expected = 0;
                 for (int64_t j = 0; j <= i; ++j) {
-                    expected += p[static_cast<size_t>(j)] / sum * static_cast<double>(V.at(h / group, j, d));
+                    expected += p[static_cast<size_t>(j)] / sum *
+                                static_cast<double>(V.at(h / group, j, d));
                 }
                 worst = std::max(worst, std::fabs(expected - static_cast<double>(O.at(h, i, d))));
             }
@@ -78,21 +83,26 @@ int main(int argc, char **argv) {
     Stream stream{device};
     Report report{device};
     auto s = dynamic("s");
-    auto kernel = make_attention(group).capture(tensor_shape(heads, s, head), tensor_shape(heads / group, s, head),
-                                                tensor_shape(heads / group, s, head), tensor_shape(heads, s, head));
+    auto kernel = make_attention(group).capture(
+        tensor_shape(heads, s, head), tensor_shape(heads / group, s, head),
+        tensor_shape(heads / group, s, head), tensor_shape(heads, s, head));
     auto shader = device.compile(kernel);
     for (int64_t length : {64, 100, 333, 512}) {
-        auto Q = make_tensor<float>(device, heads, length, head), O = make_tensor<float>(device, heads, length, head);
-        auto K = make_tensor<float>(device, heads / group, length, head), V = make_tensor<float>(device, heads / group, length, head);
+        auto Q = make_tensor<float>(device, heads, length, head),
+             O = make_tensor<float>(device, heads, length, head);
+        auto K = make_tensor<float>(device, heads / group, length, head),
+             V = make_tensor<float>(device, heads / group, length, head);
         fill(Q, 1);
         fill(K, 2);
         fill(V, 3);
         float scale = 1 / std::sqrt(static_cast<float>(head));
-        auto seconds = best_seconds([&] { stream << shader(Q, K, V, O, scale); }, quick(argc, argv));
+        auto seconds = best_seconds([&] { stream << shader(Q, K, V, O, scale); },
+                                    quick(argc, argv));
         // Half of the scores are masked.
-        double work = 2.0 * heads * static_cast<double>(length) * static_cast<double>(length) * head;
-        report.row("causal attention 8x" + std::to_string(length) + "x64, gqa 2", shader, seconds, work, "GFLOP/s",
-                   max_error(Q, K, V, O, group, static_cast<double>(scale)), 1e-5);
+        double work = 2.0 * heads * static_cast<double>(length) * static_cast<double>(length) *
+                      head;
+        report.row("causal attention 8x" + std::to_string(length) + "x64, gqa 2", shader, seconds,
+                   work, "GFLOP/s", max_error(Q, K, V, O, group, static_cast<double>(scale)), 1e-5);
     }
     return report.status();
 }

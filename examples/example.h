@@ -34,18 +34,18 @@ template<int R> void fill(const Tensor<float, R> &t, uint32_t seed) {
 class Report {
 public:
     explicit Report(const Device &device) {
-        std::printf("%s\n%-34s %11s %11s %13s %11s\n", device.description().c_str(), "case", "compile ms",
-                    "time us", "rate", "max error");
+        std::printf("%s\n%-34s %11s %11s %13s %11s\n", device.description().c_str(), "case",
+                    "compile ms", "time us", "rate", "max error");
     }
     /// `work` in floating-point operations (unit "GFLOP/s") or bytes ("GB/s"); `limit` is the largest
     /// error that counts as right.
-    void row(const std::string &name, const Shader &shader, double seconds, double work, const char *unit,
-             double error, double limit) {
+    void row(const std::string &name, const Shader &shader, double seconds, double work,
+             const char *unit, double error, double limit) {
         bool right = error <= limit;
         _right &= right;
         std::printf("%-34s %11.1f %11.1f %7.1f %-6s %11.2e%s\n", name.c_str(),
-                    shader.metadata().compile_ms(), seconds * 1e6, work / seconds / 1e9, unit, error,
-                    right ? "" : "  WRONG");
+                    shader.metadata().compile_ms(), seconds * 1e6, work / seconds / 1e9, unit,
+                    error, right ? "" : "  WRONG");
     }
     [[nodiscard]] int status() const { return _right ? 0 : 1; }
 
@@ -60,7 +60,8 @@ template<class F> double best_seconds(const F &run, bool quick) {
     for (int i = 0; i < (quick ? 2 : 50) && (i < 3 || spent < 0.5); ++i) {
         auto start = std::chrono::steady_clock::now();
         run();
-        auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        auto seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         best = std::min(best, seconds);
         spent += seconds;
     }

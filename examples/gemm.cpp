@@ -31,13 +31,15 @@ double max_error(const Tensor<float, 2> &A, const Tensor<float, 2> &B, const Ten
     std::mt19937 engine{1};
     double worst = 0;
     for (int sample = 0; sample < 2000; ++sample) {
-        auto i = static_cast<int64_t>(engine()) % C.extent(0), j = static_cast<int64_t>(engine()) % C.extent(1);
+        auto i = static_cast<int64_t>(engine()) % C.extent(0),
+             j = static_cast<int64_t>(engine()) % C.extent(1);
         double sum = bias.at(j);
         for (int64_t k = 0; k < A.extent(1); ++k) {
             sum += static_cast<double>(A.at(i, k)) * static_cast<double>(B.at(k, j));
         }
         double expected = 0.5 * sum * std::erfc(-sum / std::sqrt(2.0));
-        worst = std::max(worst, std::fabs(expected - static_cast<double>(C.at(i, j))) / std::max(1.0, std::fabs(expected)));
+        worst = std::max(worst, std::fabs(expected - static_cast<double>(C.at(i, j))) /
+                                    std::max(1.0, std::fabs(expected)));
     }
     return worst;
 }
@@ -49,16 +51,22 @@ int main(int argc, char **argv) {
     Stream stream{device};
     Report report{device};
     auto gemm = jit(device, make_gemm(128, 128, 32));
-    for (auto [M, N, K] : {std::array<int64_t, 3>{256, 256, 256}, {1000, 1000, 1000}, {1024, 1024, 1024}, {127, 193, 61}}) {
-        auto A = make_tensor<float>(device, M, K), B = make_tensor<float>(device, K, N), C = make_tensor<float>(device, M, N);
+    for (auto [M, N, K] : {std::array<int64_t, 3>{256, 256, 256},
+                           {1000, 1000, 1000},
+                           {1024, 1024, 1024},
+                           {127, 193, 61}}) {
+        auto A = make_tensor<float>(device, M, K), B = make_tensor<float>(device, K, N),
+             C = make_tensor<float>(device, M, N);
         auto bias = make_tensor<float>(device, N);
         fill(A, 1);
         fill(B, 2);
         fill(bias, 3);
-        auto seconds = best_seconds([&] { stream << gemm(A, B, bias, C) << synchronize(); }, quick(argc, argv));
-        report.row("gemm+bias+gelu " + std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K),
-                   gemm.shader(A, B, bias, C), seconds, 2.0 * static_cast<double>(M * N * K), "GFLOP/s",
-                   max_error(A, B, bias, C), 1e-4);
+        auto seconds = best_seconds([&] { stream << gemm(A, B, bias, C) << synchronize(); },
+                                    quick(argc, argv));
+        report.row("gemm+bias+gelu " + std::to_string(M) + "x" + std::to_string(N) + "x" +
+                       std::to_string(K),
+                   gemm.shader(A, B, bias, C), seconds, 2.0 * static_cast<double>(M * N * K),
+                   "GFLOP/s", max_error(A, B, bias, C), 1e-4);
     }
     return report.status();
 }

@@ -17,7 +17,8 @@ auto softmax = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2>
 });
 
 auto layernorm = tile_kernel([](TensorView<const float, 2> X, TensorView<const float, 1> gain,
-                                TensorView<const float, 1> shift, TensorView<float, 2> Y, Scalar<float> epsilon) {
+                                TensorView<const float, 1> shift, TensorView<float, 2> Y,
+                                Scalar<float> epsilon) {
     auto c = axis("col", X.extent(1));
     const float n = static_cast<float>(int64_t(X.extent(1)));
     for (auto &nest : parallel(shape(X.extent(0)))) {
@@ -30,8 +31,8 @@ auto layernorm = tile_kernel([](TensorView<const float, 2> X, TensorView<const f
     }
 });
 
-auto rmsnorm = tile_kernel([](TensorView<const float, 2> X, TensorView<const float, 1> gain, TensorView<float, 2> Y,
-                              Scalar<float> epsilon) {
+auto rmsnorm = tile_kernel([](TensorView<const float, 2> X, TensorView<const float, 1> gain,
+                              TensorView<float, 2> Y, Scalar<float> epsilon) {
     auto c = axis("col", X.extent(1));
     const float n = static_cast<float>(int64_t(X.extent(1)));
     for (auto &nest : parallel(shape(X.extent(0)))) {
@@ -44,8 +45,8 @@ auto rmsnorm = tile_kernel([](TensorView<const float, 2> X, TensorView<const flo
 
 enum class Kind { SOFTMAX, LAYERNORM, RMSNORM };
 
-double max_error(Kind kind, const Tensor<float, 2> &X, const Tensor<float, 1> &gain, const Tensor<float, 1> &shift,
-                 const Tensor<float, 2> &Y) {
+double max_error(Kind kind, const Tensor<float, 2> &X, const Tensor<float, 1> &gain,
+                 const Tensor<float, 1> &shift, const Tensor<float, 2> &Y) {
     double worst = 0;
     auto n = static_cast<double>(X.extent(1));
     for (int64_t r = 0; r < X.extent(0); r += 7) {
@@ -65,7 +66,8 @@ double max_error(Kind kind, const Tensor<float, 2> &X, const Tensor<float, 1> &g
             double x = X.at(r, c), g = gain.at(c);
             double expected = kind == Kind::SOFTMAX ? std::exp(x - top) / exps
                               : kind == Kind::LAYERNORM
-                                  ? (x - sum / n) / std::sqrt(spread / n + 1e-5) * g + static_cast<double>(shift.at(c))
+                                  ? (x - sum / n) / std::sqrt(spread / n + 1e-5) * g +
+                                        static_cast<double>(shift.at(c))
                                   : x / std::sqrt(squares / n + 1e-5) * g;
             worst = std::max(worst, std::fabs(expected - static_cast<double>(Y.at(r, c))));
         }
@@ -84,8 +86,10 @@ int main(int argc, char **argv) {
     auto rms = jit(device, rmsnorm);
     bool fast = quick(argc, argv);
     for (auto [rows, columns] : {std::array<int64_t, 2>{257, 1538}, {1024, 4097}, {17, 65}}) {
-        auto X = make_tensor<float>(device, rows, columns), Y = make_tensor<float>(device, rows, columns);
-        auto gain = make_tensor<float>(device, columns), shift = make_tensor<float>(device, columns);
+        auto X = make_tensor<float>(device, rows, columns),
+             Y = make_tensor<float>(device, rows, columns);
+        auto gain = make_tensor<float>(device, columns),
+             shift = make_tensor<float>(device, columns);
         fill(X, 1);
         fill(gain, 2);
         fill(shift, 3);

@@ -46,10 +46,8 @@ struct Walk {
             return {};
         }
         switch (op->opcode()) {
-            case Opcode::ADD:
-                return {in[0].known && in[1].known, in[0].value + in[1].value};
-            case Opcode::SUB:
-                return {in[0].known && in[1].known, in[0].value - in[1].value};
+            case Opcode::ADD: return {in[0].known && in[1].known, in[0].value + in[1].value};
+            case Opcode::SUB: return {in[0].known && in[1].known, in[0].value - in[1].value};
             case Opcode::MUL:
                 for (size_t i = 0; i < 2; ++i) {
                     auto *factor = op->operand(i)->definition();

@@ -58,7 +58,8 @@ size_t index_count(const ir::Operation &nest) {
 /// Bounds of one side survive sums when the other end is open.
 Interval sum(const Interval &a, const Interval &b) {
     Interval out;
-    if (a.low != INT64_MIN && b.low != INT64_MIN && __builtin_add_overflow(a.low, b.low, &out.low)) {
+    if (a.low != INT64_MIN && b.low != INT64_MIN &&
+        __builtin_add_overflow(a.low, b.low, &out.low)) {
         out.low = INT64_MIN;
     }
     if (a.high != INT64_MAX && b.high != INT64_MAX &&

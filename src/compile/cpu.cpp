@@ -40,11 +40,10 @@ std::shared_ptr<const CpuKernel> compile_cpu(const ir::Module &candidate,
     kernel->scratch_bytes = program.scratch_bytes;
     kernel->shared_bytes = program.shared_bytes;
     for (const auto &phase : program.phases) {
-        kernel->phases.push_back({kernel->code->function(phase.function),
-                                  phase.count_function.empty()
-                                      ? nullptr
-                                      : kernel->code->function(phase.count_function),
-                                  phase.task_count, phase.grain, phase.task_us});
+        kernel->phases.push_back(
+            {kernel->code->function(phase.function),
+             phase.count_function.empty() ? nullptr : kernel->code->function(phase.count_function),
+             phase.task_count, phase.grain, phase.task_us});
     }
     return kernel;
 }

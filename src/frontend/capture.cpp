@@ -30,9 +30,10 @@ Capture *exchange_current(Capture *capture) noexcept {
 
 Capture &current(SourceLoc loc) {
     if (!this_thread) {
-        throw CaptureError{"no kernel is being captured on this thread; tile operations run inside a "
-                           "tile_kernel lambda, on the thread that captures it",
-                           loc};
+        throw CaptureError{
+            "no kernel is being captured on this thread; tile operations run inside a "
+            "tile_kernel lambda, on the thread that captures it",
+            loc};
     }
     if (this_thread->failure) {
         std::rethrow_exception(this_thread->failure);
@@ -84,14 +85,15 @@ void require_visible(Capture &c, const std::vector<Value *> &operands, SourceLoc
                  "this value was made inside a nest and is used after it; assign it to a variable "
                  "declared before the nest",
                  loc,
-                 op ? std::vector<Error::Note>{{"made here", op->loc}} : std::vector<Error::Note>{});
+                 op ? std::vector<Error::Note>{{"made here", op->loc}}
+                    : std::vector<Error::Note>{});
         }
     }
 }
 
 ir::Operation *emit(Capture &c, ir::Opcode op, const std::vector<Value *> &operands,
-                    const std::vector<const ir::Type *> &results, ir::Payload payload, SourceLoc loc,
-                    size_t regions) {
+                    const std::vector<const ir::Type *> &results, ir::Payload payload,
+                    SourceLoc loc, size_t regions) {
     require_visible(c, operands, loc);
     c.builder.loc = loc;
     auto *operation = c.builder.emit(op, operands, results, std::move(payload), regions);
@@ -145,10 +147,11 @@ Kernel CaptureScope::finish() {
         std::rethrow_exception(c.failure);
     }
     if (c.current != &c.regions.front()) {
-        throw CaptureError{std::string{"the body of this `"} + c.current->kind +
-                               "` was left by an exception that did not end the kernel; let it end the "
-                               "capture",
-                           c.current->loc};
+        throw CaptureError{
+            std::string{"the body of this `"} + c.current->kind +
+                "` was left by an exception that did not end the kernel; let it end the "
+                "capture",
+            c.current->loc};
     }
     prune(*c.module);
     canonicalize(*c.module);
@@ -158,8 +161,8 @@ Kernel CaptureScope::finish() {
     return make_kernel(c.module);
 }
 
-ViewHandle CaptureScope::tensor(ScalarType type, bool read_only, int rank,
-                                const TensorMeta &meta, SourceLoc loc) {
+ViewHandle CaptureScope::tensor(ScalarType type, bool read_only, int rank, const TensorMeta &meta,
+                                SourceLoc loc) {
     auto &c = _state->capture;
     auto number = c.module->kernel()->body->arguments().size();
     if (static_cast<int>(meta.extents.size()) != rank) {
@@ -169,9 +172,9 @@ ViewHandle CaptureScope::tensor(ScalarType type, bool read_only, int rank,
              loc);
     }
     if (!meta.strides.empty() && meta.strides.size() != meta.extents.size()) {
-        fail(ErrorKind::CALL, "parameter " + std::to_string(number) + " has " +
-                                  std::to_string(meta.extents.size()) + " extents and " +
-                                  std::to_string(meta.strides.size()) + " strides",
+        fail(ErrorKind::CALL,
+             "parameter " + std::to_string(number) + " has " + std::to_string(meta.extents.size()) +
+                 " extents and " + std::to_string(meta.strides.size()) + " strides",
              loc);
     }
     ir::Type view;
@@ -186,8 +189,8 @@ ViewHandle CaptureScope::tensor(ScalarType type, bool read_only, int rank,
                      std::to_string(number),
                  loc);
         }
-        view.axes.push_back({extent.name ? ir::runtime_value : extent.value,
-                             extent.name ? extent.name : ""});
+        view.axes.push_back(
+            {extent.name ? ir::runtime_value : extent.value, extent.name ? extent.name : ""});
     }
     auto handle = std::make_shared<ViewInfo>();
     auto &info = *handle;

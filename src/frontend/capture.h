@@ -22,7 +22,7 @@ struct NestRegion {
     ir::Region *region = nullptr;
     ir::Operation *owner = nullptr;///< null for the kernel and for pure bodies
     std::vector<Value *> indices;
-    std::vector<Dim> dims;         ///< of the indices; empty for ranges
+    std::vector<Dim> dims;///< of the indices; empty for ranges
     std::vector<Variable *> touched;
     bool open = true;
     bool no_writes = false;///< conditions and map bodies only read outer variables
@@ -107,8 +107,8 @@ void require_visible(Capture &c, const std::vector<Value *> &operands, SourceLoc
 
 /// Records an operation in the current region.
 ir::Operation *emit(Capture &c, ir::Opcode op, const std::vector<Value *> &operands,
-                    const std::vector<const ir::Type *> &results, ir::Payload payload, SourceLoc loc,
-                    size_t regions = 0);
+                    const std::vector<const ir::Type *> &results, ir::Payload payload,
+                    SourceLoc loc, size_t regions = 0);
 Value *emit_value(Capture &c, ir::Opcode op, const std::vector<Value *> &operands,
                   const ir::Type *result, ir::Payload payload, SourceLoc loc);
 

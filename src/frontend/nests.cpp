@@ -11,7 +11,8 @@ NestRegion &region_of(const Nest &nest, SourceLoc loc) {
     auto &c = current(loc);
     auto &region = *nest.region();
     if (!region.open) {
-        fail(ErrorKind::SCOPE, std::string{"this `"} + region.kind + "` handle is used after its body", loc,
+        fail(ErrorKind::SCOPE,
+             std::string{"this `"} + region.kind + "` handle is used after its body", loc,
              {{"opened here", region.loc}});
     }
     (void)c;
@@ -108,8 +109,8 @@ void Nest::stage(const char *name, SourceLoc loc) const {
     }
     if (c.current != &region) {
         fail(ErrorKind::SCOPE,
-             "a stage cut stands at the body level of its pipeline, not inside a nested region", loc,
-             {{"pipeline opened here", region.loc}});
+             "a stage cut stands at the body level of its pipeline, not inside a nested region",
+             loc, {{"pipeline opened here", region.loc}});
     }
     bool first = true;
     for (auto *op : *region.region) {
@@ -122,7 +123,8 @@ void Nest::stage(const char *name, SourceLoc loc) const {
         }
         if (first && (on_tiles || op->opcode() == ir::Opcode::STORE)) {
             fail(ErrorKind::SCOPE,
-                 "a tile operation stands before the first stage cut; with cuts, every tile operation "
+                 "a tile operation stands before the first stage cut; with cuts, every tile "
+                 "operation "
                  "follows one",
                  loc, {{"operation here", op->loc}});
         }
@@ -193,10 +195,11 @@ NestRange::~NestRange() {
         return;
     }
     // A destructor does not throw: the next operation, or the end of the capture, does.
-    c->failure = std::make_exception_ptr(CaptureError{
-        std::string{"the body of this `"} + _nest->region()->kind +
-            "` was left by break, return or goto; the body is captured once and must run to its end",
-        _loc});
+    c->failure = std::make_exception_ptr(
+        CaptureError{std::string{"the body of this `"} + _nest->region()->kind +
+                         "` was left by break, return or goto; the body is captured once and must "
+                         "run to its end",
+                     _loc});
 }
 
 }// namespace luisa::tile

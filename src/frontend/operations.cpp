@@ -35,7 +35,8 @@ Value *index_constant(Capture &c, int64_t value, SourceLoc loc) {
 
 Value *constant_bits(ScalarType type, uint64_t bits, SourceLoc loc) {
     auto &c = current(loc);
-    return emit_value(c, Opcode::CONSTANT, {}, c.module->scalar(type), ir::ConstantPayload{bits}, loc);
+    return emit_value(c, Opcode::CONSTANT, {}, c.module->scalar(type), ir::ConstantPayload{bits},
+                      loc);
 }
 
 Value *constant(ScalarType type, Literal literal, SourceLoc loc) {
@@ -79,7 +80,8 @@ Value *cast(Value *x, ScalarType to, SourceLoc loc) {
 }
 
 Value *bitcast(Value *x, ScalarType to, SourceLoc loc) {
-    if (size_of(x->scalar()) != size_of(to) || (x->scalar() == ScalarType::BOOL) != (to == ScalarType::BOOL)) {
+    if (size_of(x->scalar()) != size_of(to) ||
+        (x->scalar() == ScalarType::BOOL) != (to == ScalarType::BOOL)) {
         fail(ErrorKind::TYPE,
              std::string{"bitcast: "} + to_string(x->scalar()) + " has " +
                  std::to_string(info(x->scalar()).bits) + " bits, " + to_string(to) + " has " +
@@ -144,8 +146,9 @@ Shape shape_of(Value *x, SourceLoc loc) {
 IndexSpace domain_of(Value *x, Dim dim, SourceLoc loc) {
     auto at = x->type()->find(dim);
     if (at < 0) {
-        fail(ErrorKind::INDEX, "domain: the tile of shape " + shape_text(x) + " has no such dimension",
-             loc, made_at(x, "tile made here"));
+        fail(ErrorKind::INDEX,
+             "domain: the tile of shape " + shape_text(x) + " has no such dimension", loc,
+             made_at(x, "tile made here"));
     }
     Shape s;
     s.loc = loc;
@@ -158,7 +161,8 @@ std::vector<DimExtent> static_dims(const Shape &shape, SourceLoc loc) {
     for (const auto &entry : shape.entries) {
         if (!entry.extent.is_static()) {
             fail(ErrorKind::CONSTRAINT,
-                 "a tile shape is static, and this extent is known at launch only; use a static tile "
+                 "a tile shape is static, and this extent is known at launch only; use a static "
+                 "tile "
                  "extent and a loop",
                  loc, {{"extent made here", entry.extent.location()}});
         }
@@ -199,13 +203,15 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
     };
     add(b, "b made here");
     add(acc, "accumulator made here");
-    auto shapes = "a " + shape_text(a) + ", b " + shape_text(b) + ", accumulator " + shape_text(acc);
+    auto shapes = "a " + shape_text(a) + ", b " + shape_text(b) + ", accumulator " +
+                  shape_text(acc);
     if (is_float(tc.scalar) != is_float(ta.scalar) || is_float(ta.scalar) != is_float(tb.scalar) ||
         !info(tc.scalar).computes || ta.scalar == ScalarType::BOOL) {
         fail(ErrorKind::TYPE,
              std::string{"mma: "} + to_string(ta.scalar) + " · " + to_string(tb.scalar) + " into " +
-                 to_string(tc.scalar) + "; operands and accumulator are all floats or all integers, and "
-                                        "the accumulator computes",
+                 to_string(tc.scalar) +
+                 "; operands and accumulator are all floats or all integers, and "
+                 "the accumulator computes",
              loc, notes);
     }
     bool contracts = false;
@@ -214,7 +220,8 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
             int in_other = other.find(d.dim), in_acc = tc.find(d.dim);
             if (in_other < 0 && in_acc < 0) {
                 fail(ErrorKind::SHAPE,
-                     std::string{"mma: a dimension of "} + name + " (extent " + std::to_string(d.extent) +
+                     std::string{"mma: a dimension of "} + name + " (extent " +
+                         std::to_string(d.extent) +
                          ") is in neither the other operand nor the accumulator: " + shapes,
                      loc, notes);
             }
@@ -222,8 +229,8 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
                 return at < 0 || type.dims[static_cast<size_t>(at)].extent == d.extent;
             };
             if (!agrees(other, in_other) || !agrees(tc, in_acc)) {
-                fail(ErrorKind::SHAPE,
-                     "mma: a shared dimension has different extents: " + shapes, loc, notes);
+                fail(ErrorKind::SHAPE, "mma: a shared dimension has different extents: " + shapes,
+                     loc, notes);
             }
             contracts |= in_other >= 0 && in_acc < 0;
         }
@@ -240,7 +247,8 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
     }
     if (!contracts) {
         fail(ErrorKind::SHAPE,
-             "mma: no dimension is contracted (in a and b, not in the accumulator); positional shapes "
+             "mma: no dimension is contracted (in a and b, not in the accumulator); positional "
+             "shapes "
              "give every operand the same dimensions: use axis(…), or matmul",
              loc, notes);
     }
@@ -262,8 +270,8 @@ Value *matmul(Value *a, Value *b, ScalarType accumulator, SourceLoc loc) {
     std::vector<DimExtent> left, right, result;
     for (size_t i = 0; i + 2 < rank; ++i) {
         if (da[i].extent != db[i].extent) {
-            fail(ErrorKind::SHAPE, "matmul: leading extents differ: " + shape_text(a) + " × " + shape_text(b),
-                 loc);
+            fail(ErrorKind::SHAPE,
+                 "matmul: leading extents differ: " + shape_text(a) + " × " + shape_text(b), loc);
         }
         DimExtent batch{dim("batch"), da[i].extent};
         left.push_back(batch);
@@ -275,8 +283,10 @@ Value *matmul(Value *a, Value *b, ScalarType accumulator, SourceLoc loc) {
     left.insert(left.end(), {m, k});
     right.insert(right.end(), {k, n});
     result.insert(result.end(), {m, n});
-    auto *x = emit_value(c, Opcode::RETYPE, {a}, c.module->tile(a->scalar(), left), ir::None{}, loc);
-    auto *y = emit_value(c, Opcode::RETYPE, {b}, c.module->tile(b->scalar(), right), ir::None{}, loc);
+    auto *x = emit_value(c, Opcode::RETYPE, {a}, c.module->tile(a->scalar(), left), ir::None{},
+                         loc);
+    auto *y = emit_value(c, Opcode::RETYPE, {b}, c.module->tile(b->scalar(), right), ir::None{},
+                         loc);
     auto *zero = emit_value(c, Opcode::CONSTANT, {}, c.module->tile(accumulator, result),
                             ir::ConstantPayload{0}, loc);
     auto *product = mma(x, y, zero, nullptr, loc);
@@ -288,16 +298,16 @@ Value *matmul(Value *a, Value *b, ScalarType accumulator, SourceLoc loc) {
     auto last = db.back().dim;
     bool clash = std::any_of(known.begin(), known.end(),
                              [&](const DimExtent &d) { return d.dim == last; });
-    known.push_back({clash && last.is_positional()
-                         ? Dim::positional(static_cast<uint32_t>(rank - 1))
-                         : last,
-                     n.extent});
+    known.push_back(
+        {clash && last.is_positional() ? Dim::positional(static_cast<uint32_t>(rank - 1)) : last,
+         n.extent});
     for (size_t i = 0; i + 1 < rank; ++i) {
         if (known[i].dim == known.back().dim) {
             return product;
         }
     }
-    return emit_value(c, Opcode::RETYPE, {product}, c.module->tile(accumulator, known), ir::None{}, loc);
+    return emit_value(c, Opcode::RETYPE, {product}, c.module->tile(accumulator, known), ir::None{},
+                      loc);
 }
 
 ReductionPolicy default_reduction(SourceLoc loc) { return current(loc).options.reduction; }
@@ -337,6 +347,13 @@ Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, Reduction
         kept.erase(found);
     }
     bool position = reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;
+    if (nan == NanPolicy::IGNORE && !position) {
+        // The NaN-ignoring extremes are reducers of their own.
+        reducer = reducer == Reducer::MINIMUM   ? Reducer::FMIN
+                  : reducer == Reducer::MAXIMUM ? Reducer::FMAX
+                                                : reducer;
+        nan = NanPolicy::PROPAGATE;
+    }
     std::vector<Value *> operands{x};
     if (mask) {
         operands.push_back(mask);
@@ -391,7 +408,8 @@ Value *fit_dims(Capture &c, Value *x, const std::vector<DimExtent> &dims, Source
             return x;
         }
     }
-    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{}, loc);
+    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{},
+                      loc);
 }
 
 }// namespace luisa::tile::core

@@ -40,8 +40,8 @@ Split split_by(const Value *x, const std::vector<Dim> &dims, const char *what, S
 std::vector<Dim> leading(const Value *x, size_t count, const char *what, SourceLoc loc) {
     if (count > x->type()->rank()) {
         fail(ErrorKind::INDEX,
-             std::string{what} + ": " + std::to_string(count) + " coordinates for a tile of shape " +
-                 shape_text(x),
+             std::string{what} + ": " + std::to_string(count) +
+                 " coordinates for a tile of shape " + shape_text(x),
              loc);
     }
     std::vector<Dim> dims;
@@ -83,8 +83,8 @@ Value *extract_at(Value *x, const std::vector<Dim> &dims, const std::vector<Valu
                       ir::AccessPayload{split.fixed, false}, loc);
 }
 
-Value *insert_at(Value *y, const std::vector<Dim> &dims, const std::vector<Value *> &at, Value *part,
-                 SourceLoc loc) {
+Value *insert_at(Value *y, const std::vector<Dim> &dims, const std::vector<Value *> &at,
+                 Value *part, SourceLoc loc) {
     auto &c = current(loc);
     auto split = split_by(y, dims, "insert", loc);
     if (part->scalar() != y->scalar()) {
@@ -100,8 +100,8 @@ Value *insert_at(Value *y, const std::vector<Dim> &dims, const std::vector<Value
     auto *fitted = fit_dims(c, part, split.rest, loc);
     if (!fitted) {
         fail(ErrorKind::SHAPE,
-             "insert: a part of shape " + shape_text(part) + " into a tile of shape " + shape_text(y) +
-                 " whose other dimensions do not match it",
+             "insert: a part of shape " + shape_text(part) + " into a tile of shape " +
+                 shape_text(y) + " whose other dimensions do not match it",
              loc);
     }
     std::vector<Value *> operands{y, fitted};
@@ -123,8 +123,7 @@ template<class F> Value *map_over(const ir::Type *type, const F &body, SourceLoc
     region->indices = at;
     auto *element = body(c, at);
     element = c.resolve(element);
-    c.module->append(op->body(),
-                     c.module->create(Opcode::YIELD, {element}, {}, ir::None{}, loc));
+    c.module->append(op->body(), c.module->create(Opcode::YIELD, {element}, {}, ir::None{}, loc));
     close_plain(c, *region);
     return op->result();
 }
@@ -159,7 +158,8 @@ Value *extract(Value *x, const Coord &place, SourceLoc loc) {
 Value *extract(Value *x, const Nest &nest, SourceLoc loc) {
     auto &region = region_of(nest, loc);
     if (region.dims.empty()) {
-        fail(ErrorKind::SHAPE, "at: the domain of this nest is a range and has no dimensions; write x.at(coord(…))",
+        fail(ErrorKind::SHAPE,
+             "at: the domain of this nest is a range and has no dimensions; write x.at(coord(…))",
              loc, {{"nest opened here", region.loc}});
     }
     return extract_at(x, region.dims, region.indices, loc);
@@ -174,7 +174,8 @@ Value *insert(Value *y, const Nest &nest, Value *part, SourceLoc loc) {
     auto &region = region_of(nest, loc);
     if (region.dims.empty()) {
         fail(ErrorKind::SHAPE,
-             "insert: the domain of this nest is a range and has no dimensions; write insert(y, coord(…), v)",
+             "insert: the domain of this nest is a range and has no dimensions; write insert(y, "
+             "coord(…), v)",
              loc, {{"nest opened here", region.loc}});
     }
     return insert_at(y, region.dims, region.indices, part, loc);
@@ -183,7 +184,8 @@ Value *insert(Value *y, const Nest &nest, Value *part, SourceLoc loc) {
 Value *gather(Value *x, Value *index, Dim axis, Value *fallback, SourceLoc loc) {
     auto &c = current(loc);
     if (x->type()->find(axis) < 0) {
-        fail(ErrorKind::INDEX, "gather: the tile of shape " + shape_text(x) + " has no such axis", loc);
+        fail(ErrorKind::INDEX, "gather: the tile of shape " + shape_text(x) + " has no such axis",
+             loc);
     }
     std::vector<DimExtent> dims;
     for (const auto &d : x->type()->dims) {
@@ -212,7 +214,8 @@ Value *gather(Value *x, Value *index, Dim axis, Value *fallback, SourceLoc loc) 
             for (const auto &d : index->type()->dims) {
                 place.push_back(coordinate(d.dim));
             }
-            auto *selected = place.empty() ? index : element_of(capture, index, place, nullptr, loc);
+            auto *selected = place.empty() ? index
+                                           : element_of(capture, index, place, nullptr, loc);
             std::vector<Value *> from;
             for (const auto &d : x->type()->dims) {
                 from.push_back(d.dim == axis ? selected : coordinate(d.dim));
@@ -268,7 +271,8 @@ Value *reshape(Value *x, const Shape &shape, SourceLoc loc) {
         [&](Capture &capture, const std::vector<Value *> &at) {
             Value *linear = integer(capture, 0, loc);
             for (size_t i = 0; i < to.size(); ++i) {
-                auto *scaled = elementwise("mul", {linear, integer(capture, to[i].extent, loc)}, loc);
+                auto *scaled = elementwise("mul", {linear, integer(capture, to[i].extent, loc)},
+                                           loc);
                 linear = elementwise("add", {scaled, at[i]}, loc);
             }
             std::vector<Value *> place(from.size());
@@ -297,7 +301,8 @@ Value *broadcast(Value *x, const Shape &shape, SourceLoc loc) {
                  loc);
         }
     }
-    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{}, loc);
+    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{},
+                      loc);
 }
 
 Value *transpose(Value *x, const std::vector<Dim> &order, SourceLoc loc) {
@@ -317,19 +322,20 @@ Value *transpose(Value *x, const std::vector<Dim> &order, SourceLoc loc) {
     }
     if (dims.size() != x->type()->rank()) {
         fail(ErrorKind::SHAPE,
-             "transpose: " + std::to_string(dims.size()) + " axes for a tile of shape " + shape_text(x) +
-                 "; name every axis once",
+             "transpose: " + std::to_string(dims.size()) + " axes for a tile of shape " +
+                 shape_text(x) + "; name every axis once",
              loc);
     }
-    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{}, loc);
+    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{},
+                      loc);
 }
 
 Value *with_dims(Value *x, const std::vector<Dim> &identities, SourceLoc loc) {
     auto &c = current(loc);
     if (identities.size() != x->type()->rank()) {
         fail(ErrorKind::SHAPE,
-             "with_dims: " + std::to_string(identities.size()) + " identities for a tile of shape " +
-                 shape_text(x),
+             "with_dims: " + std::to_string(identities.size()) +
+                 " identities for a tile of shape " + shape_text(x),
              loc);
     }
     std::vector<DimExtent> dims;
@@ -356,7 +362,8 @@ Value *concat(Value *a, Value *b, Dim axis, SourceLoc loc) {
         if (!(d.dim == axis) &&
             std::find(a->type()->dims.begin(), a->type()->dims.end(), d) == a->type()->dims.end()) {
             fail(ErrorKind::SHAPE,
-                 "concat: " + shape_text(a) + " and " + shape_text(b) + " differ beside the axis", loc);
+                 "concat: " + shape_text(a) + " and " + shape_text(b) + " differ beside the axis",
+                 loc);
         }
     }
     auto *type = c.module->tile(a->scalar(), dims);

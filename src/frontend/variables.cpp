@@ -100,7 +100,8 @@ private:
             return any(op, op.operand_count()) && mark_all(op.results());
         }
         bool loop = ir::is_nest(op.opcode()) || op.opcode() == ir::Opcode::WHILE;
-        auto states = op.result_count(), lead = loop ? op.operand_count() - states : op.operand_count();
+        auto states = op.result_count(),
+             lead = loop ? op.operand_count() - states : op.operand_count();
         bool all = any(op, lead);
         for (bool again = true; again;) {
             again = false;
@@ -174,7 +175,8 @@ ir::AncestorUpdate classify_update(NestRegion &region, const Variable &v, Value 
     if (!only_inserts(yielded, incoming)) {
         auto *op = yielded->definition();
         fail(ErrorKind::SCOPE,
-             "an outer value assigned inside `parallel` depends on the child's coordinates; write y = "
+             "an outer value assigned inside `parallel` depends on the child's coordinates; write "
+             "y = "
              "insert(y, child, v), or use reduce or serial",
              op ? op->loc : region.loc, {{"value declared here", v.declared}});
     }
@@ -244,8 +246,8 @@ void assign(Variable *v, Value *value, SourceLoc loc) {
     touch(c, v);
     if (c.current->no_writes && v->scope != c.current) {
         fail(ErrorKind::SCOPE,
-             std::string{"a "} + c.current->kind + " may read outer variables but not assign them", loc,
-             {declared(*v)});
+             std::string{"a "} + c.current->kind + " may read outer variables but not assign them",
+             loc, {declared(*v)});
     }
     // The variable keeps its own order of dimensions; the innermost known value tells which.
     for (auto it = v->stack.rbegin(); it != v->stack.rend(); ++it) {
@@ -255,7 +257,8 @@ void assign(Variable *v, Value *value, SourceLoc loc) {
                 fail(ErrorKind::SHAPE,
                      "assigned a tile of shape " + ir::extents_text(*value->type()) +
                          " to a variable of shape " + ir::extents_text(*known->type()) +
-                         (value->type()->rank() == known->type()->rank() ? " with other dimensions" : "") +
+                         (value->type()->rank() == known->type()->rank() ? " with other dimensions"
+                                                                         : "") +
                          "; a variable keeps its dimensions, declare a new one",
                      loc, {declared(*v)});
             }
@@ -323,14 +326,15 @@ void close_states(Capture &c, NestRegion &region, bool repeated) {
             if (forward && !became_argument) {
                 if (entry.written && !entry.moved && repeated && forward->has_uses()) {
                     fail(ErrorKind::SCOPE,
-                         "a variable declared outside this nest was destroyed inside its body", region.loc,
-                         {declared(*v)});
+                         "a variable declared outside this nest was destroyed inside its body",
+                         region.loc, {declared(*v)});
                 }
                 replace(c, forward, initial);
             }
         } else if (entry.moved && repeated && !v->stack.back().moved) {
             fail(ErrorKind::SCOPE,
-                 "a variable declared outside this nest is moved from at the end of its body, which may "
+                 "a variable declared outside this nest is moved from at the end of its body, "
+                 "which may "
                  "run many times; copy it instead",
                  region.loc, {declared(*v)});
         } else if (!entry.written || c.resolve(entry.definition) == forward) {
@@ -467,8 +471,8 @@ void end_if() {
         outer.definition = c.module->add_result(open.op, value[0]->type());
     }
     for (size_t i = 0; i < 2; ++i) {
-        c.module->append(open.op->body(i),
-                         c.module->create(ir::Opcode::YIELD, yields[i], {}, ir::None{}, open.op->loc));
+        c.module->append(open.op->body(i), c.module->create(ir::Opcode::YIELD, yields[i], {},
+                                                            ir::None{}, open.op->loc));
     }
     for (auto &[v, entry] : open.then_written) {
         release(v);

@@ -103,8 +103,8 @@ Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc) {
                       c.module->scalar(view->parameter->scalar()), ir::LoadPayload{}, loc);
 }
 
-void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds, Value *tile,
-           SourceLoc loc) {
+void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
+           Value *tile, SourceLoc loc) {
     auto &c = check_view(view, loc);
     check_effect_allowed(c, "store", loc);
     auto box = box_of(view, shape, loc);
@@ -117,7 +117,8 @@ void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Boun
         if (!fits && !(d.dim.is_positional() && d.extent == 1)) {
             auto *op = tile->definition();
             fail(ErrorKind::SHAPE,
-                 "store: a tile of shape " + ir::extents_text(*tile->type()) + " into a box of shape " +
+                 "store: a tile of shape " + ir::extents_text(*tile->type()) +
+                     " into a box of shape " +
                      ir::extents_text(*c.module->tile(tile->scalar(), box)) +
                      ": its dimensions are not those of the box",
                  loc,
@@ -214,8 +215,8 @@ Coord coord(IndexArg a, IndexArg b, IndexArg c, IndexArg d, IndexArg e, IndexArg
 IndexSpace range(IndexArg begin, IndexArg end, IndexArg step, SourceLoc loc) {
     int64_t known = 1;
     if (step.is_host(known) && known == 0) {
-        core::fail(ErrorKind::VALUE, "range: a step of zero never ends; give a positive or negative step",
-                   loc);
+        core::fail(ErrorKind::VALUE,
+                   "range: a step of zero never ends; give a positive or negative step", loc);
     }
     return {begin, end, step, loc};
 }
@@ -223,7 +224,8 @@ IndexSpace range(IndexArg begin, IndexArg end, IndexArg step, SourceLoc loc) {
 Index::operator int64_t() const {
     if (_value) {
         core::fail(ErrorKind::CONSTRAINT,
-                   "this extent is known at launch only, and is used as a host integer; keep it staged, or "
+                   "this extent is known at launch only, and is used as a host integer; keep it "
+                   "staged, or "
                    "bind it statically in tensor_shape",
                    _loc);
     }

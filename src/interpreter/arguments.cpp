@@ -128,8 +128,8 @@ void bind_arguments(Context &context, const Block &body,
         if (parameters[i]->type()->is_view()) {
             context.views[i] = bind_view(context, parameters[i], arguments[i], named);
         } else {
-            context.output(body.arguments[i], 1).bits[0] =
-                arith::normalize(parameters[i]->scalar(), arguments[i].scalar_bits);
+            context.output(body.arguments[i], 1).bits[0] = arith::normalize(
+                parameters[i]->scalar(), arguments[i].scalar_bits);
         }
     }
 }

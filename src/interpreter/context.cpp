@@ -43,9 +43,8 @@ void race(const ir::Operation *parallel, const Domain &domain, int64_t first, in
           const ir::Operation *write, const std::string &element) {
     throw RaceError{std::string{write->name()} + ": instances " +
                         coordinates_text(domain.indices(first)) + " and " +
-                        coordinates_text(domain.indices(second)) +
-                        " of one parallel both write " + element +
-                        "; make their parts disjoint, or combine them with reduce",
+                        coordinates_text(domain.indices(second)) + " of one parallel both write " +
+                        element + "; make their parts disjoint, or combine them with reduce",
                     write->loc,
                     {{"the parallel opened here", parallel->loc}}};
 }

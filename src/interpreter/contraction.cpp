@@ -42,7 +42,7 @@ Chain chain_of(const ir::Operation *op) {
 
 struct FloatArithmetic {
     using Value = float;
-    ScalarType type;     ///< of the accumulator
+    ScalarType type;      ///< of the accumulator
     bool rounds_each_step;///< to `type`, not only at the end
     [[nodiscard]] float decode(uint64_t bits, ScalarType from) const {
         return arith::to_float(type, arith::convert(bits, from, type));

@@ -17,9 +17,7 @@ uint64_t read(ScalarType type, const std::byte *from) {
     return arith::normalize(type, bits);
 }
 
-void write(ScalarType type, uint64_t bits, std::byte *to) {
-    std::memcpy(to, &bits, size_of(type));
-}
+void write(ScalarType type, uint64_t bits, std::byte *to) { std::memcpy(to, &bits, size_of(type)); }
 
 Numbers origin_of(const Context &context, const Step &step, size_t first, size_t rank) {
     Numbers origin(rank);
@@ -47,8 +45,8 @@ std::string element_text(const Context &context, const ir::Value *view, const Nu
                          const Numbers &at) {
     Numbers c(origin.size());
     for (size_t i = 0; i < c.size(); ++i) {
-        c[i] =
-            static_cast<int64_t>(static_cast<uint64_t>(origin[i]) + static_cast<uint64_t>(at[i]));
+        c[i] = static_cast<int64_t>(static_cast<uint64_t>(origin[i]) +
+                                    static_cast<uint64_t>(at[i]));
     }
     return "element " + coordinates_text(c) + " of " + context.parameter_name(view);
 }
@@ -57,8 +55,7 @@ std::string element_text(const Context &context, const ir::Value *view, const Nu
                                  const Numbers &at) {
     auto *view = step.op->operand(0);
     throw BoundsError{std::string{step.op->name()} + ": " +
-                          element_text(context, view, origin, at) +
-                          " is outside its extents " +
+                          element_text(context, view, origin, at) + " is outside its extents " +
                           coordinates_text(context.views[view->index()].extents) +
                           ", though bounds::assume promises otherwise; use bounds::zero",
                       step.op->loc};
@@ -89,10 +86,9 @@ void run_load(Context &context, const Step &step) {
     auto scalar = step.op->operand(0)->scalar();
     auto rank = view.extents.size();
     auto origin = origin_of(context, step, 1, rank);
-    const auto *fallback =
-        payload.has_fallback
-            ? &spread(context, step, step.operands.size() - 1, context.scratch[0])
-            : nullptr;
+    const auto *fallback = payload.has_fallback ? &spread(context, step, step.operands.size() - 1,
+                                                          context.scratch[0])
+                                                : nullptr;
     auto &out = context.output(step.results[0], step.op->result()->type()->element_count());
     // A scalar result is a box of ones.
     auto extents = step.op->result()->type()->is_scalar() ? Numbers(rank, 1) : step.extents;

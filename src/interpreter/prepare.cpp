@@ -139,8 +139,8 @@ private:
         auto first_state = parallel.op->get<ir::NestPayload>().dims.size();
         first_state += parallel.op->get<ir::NestPayload>().is_range ? 1 : 0;
         for (size_t i = 0; i < parallel.op->result_count(); ++i) {
-            parallel.chains.push_back(chain(body, body->argument(first_state + i),
-                                            body->terminator()->operand(i)));
+            parallel.chains.push_back(
+                chain(body, body->argument(first_state + i), body->terminator()->operand(i)));
         }
     }
     InsertChain chain(const ir::Region *body, const ir::Value *argument, const ir::Value *yielded) {

@@ -31,10 +31,10 @@ struct Step {
     Handler run = nullptr;
     std::vector<Slot> operands, results;
     std::vector<Block> blocks;
-    Numbers extents;             ///< of the box that the operation walks over
-    std::vector<Access> accesses;///< one an operand
+    Numbers extents;                ///< of the box that the operation walks over
+    std::vector<Access> accesses;   ///< one an operand
     std::vector<InsertChain> chains;///< of `parallel`: one a state
-    bool consumes = false;       ///< nothing else reads operand 0: an insert may overwrite it
+    bool consumes = false;          ///< nothing else reads operand 0: an insert may overwrite it
 };
 
 /// One region. Stages are left out, `yield` and `condition` are fields.

@@ -75,8 +75,7 @@ uint64_t combine(const ReducerFacts &reducer, ReductionPolicy policy, ScalarType
     }
     if (policy == ReductionPolicy::BALANCED_TREE) {
         return balanced_tree<uint64_t>(
-            0, static_cast<int64_t>(x.size()),
-            [&](int64_t i) { return x[static_cast<size_t>(i)]; },
+            0, static_cast<int64_t>(x.size()), [&](int64_t i) { return x[static_cast<size_t>(i)]; },
             [&](uint64_t a, uint64_t b) { return reducer.merge(type, a, b); });
     }
     if (policy == ReductionPolicy::FOLD_RIGHT) {
@@ -93,7 +92,8 @@ uint64_t combine(const ReducerFacts &reducer, ReductionPolicy policy, ScalarType
     return result;
 }
 
-// The lowest index among equals, -0 and +0 being equal; -1 if there is none.
+// The lowest index among equals, -0 and +0 being equal; -1 of no elements. NaNs that are passed over still
+// answer when there is nothing else: the first of them.
 int64_t find_extreme(const ir::ReducePayload &payload, ScalarType type, const Group &group) {
     auto better = payload.reducer == Reducer::ARGMIN ? arith::lt : arith::gt;
     int64_t best = -1;
@@ -109,7 +109,7 @@ int64_t find_extreme(const ir::ReducePayload &payload, ScalarType type, const Gr
             best_value = x;
         }
     }
-    return best;
+    return best < 0 && !group.indices.empty() ? group.indices.front() : best;
 }
 
 std::vector<ir::DimExtent> reduced_dims(const ir::Type &type, const std::vector<Dim> &dims) {
@@ -136,8 +136,8 @@ void run_reduce_expression(Context &context, const Step &step) {
     auto mask_strides = strides_along(inner, *step.op->operand(mask_operand)->type());
 
     auto is_arg = payload.reducer == Reducer::ARGMIN || payload.reducer == Reducer::ARGMAX;
-    const auto *reducer =
-        is_arg ? nullptr : &facts_of(with_nan_policy(payload.reducer, payload.nan));
+    const auto *reducer = is_arg ? nullptr
+                                 : &facts_of(with_nan_policy(payload.reducer, payload.nan));
     auto to = step.op->result()->scalar();
     auto converts = !is_arg && to != type.scalar;// logical reducers over numbers
     auto &out = context.output(step.results[0], step.op->result()->type()->element_count());
@@ -145,29 +145,31 @@ void run_reduce_expression(Context &context, const Step &step) {
     int64_t i = 0;
     walk<2>(step.extents, {&step.accesses[0].strides, &step.accesses[mask_operand].strides},
             [&](const Numbers &, const auto &base) {
-        group.values.clear();
-        group.indices.clear();
-        group.undefined = nullptr;
-        int64_t index = 0;
-        walk<2>(inner_extents, {&x_strides, &mask_strides},
-                [&](const Numbers &, const auto &offset) {
-            auto at = base[0] + offset[0];
-            auto mask_at = base[1] + offset[1];
-            const auto *undefined = payload.has_mask ? mask.undefined_at(mask_at) : nullptr;
-            if (!payload.has_mask || mask.bits[static_cast<size_t>(mask_at)] != 0) {
-                auto bits = x.bits[static_cast<size_t>(at)];
-                group.values.push_back(converts ? arith::convert(bits, type.scalar, to) : bits);
-                group.indices.push_back(index);
-                undefined = undefined ? undefined : x.undefined_at(at);
-            }
-            group.undefined = group.undefined ? group.undefined : undefined;
-            ++index;
-        });
-        out.bits[static_cast<size_t>(i)] =
-            is_arg ? static_cast<uint64_t>(find_extreme(payload, type.scalar, group))
-                   : combine(*reducer, payload.policy, to, group.values);
-        out.set_undefined(i++, group.undefined);
-    });
+                group.values.clear();
+                group.indices.clear();
+                group.undefined = nullptr;
+                int64_t index = 0;
+                walk<2>(inner_extents, {&x_strides, &mask_strides},
+                        [&](const Numbers &, const auto &offset) {
+                            auto at = base[0] + offset[0];
+                            auto mask_at = base[1] + offset[1];
+                            const auto *undefined = payload.has_mask ? mask.undefined_at(mask_at)
+                                                                     : nullptr;
+                            if (!payload.has_mask || mask.bits[static_cast<size_t>(mask_at)] != 0) {
+                                auto bits = x.bits[static_cast<size_t>(at)];
+                                group.values.push_back(
+                                    converts ? arith::convert(bits, type.scalar, to) : bits);
+                                group.indices.push_back(index);
+                                undefined = undefined ? undefined : x.undefined_at(at);
+                            }
+                            group.undefined = group.undefined ? group.undefined : undefined;
+                            ++index;
+                        });
+                out.bits[static_cast<size_t>(i)] =
+                    is_arg ? static_cast<uint64_t>(find_extreme(payload, type.scalar, group))
+                           : combine(*reducer, payload.policy, to, group.values);
+                out.set_undefined(i++, group.undefined);
+            });
 }
 
 }// namespace luisa::tile::interpreter

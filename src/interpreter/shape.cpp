@@ -93,8 +93,8 @@ void run_extract(Context &context, const Step &step) {
     auto *undefined = undefined_coordinate(context, step);
     auto place = undefined ? Place{false, 0}
                            : locate(context, step, extract_coordinates, !access.has_fallback);
-    const auto *outside =
-        access.has_fallback ? &spread(context, step, fallback, context.scratch[0]) : nullptr;
+    const auto *outside = access.has_fallback ? &spread(context, step, fallback, context.scratch[0])
+                                              : nullptr;
     auto &out = context.output(step.results[0], step.op->result()->type()->element_count());
     int64_t i = 0;
     walk<1>(step.extents, {&step.accesses[0].strides}, [&](const Numbers &, const auto &offset) {

@@ -95,9 +95,9 @@ std::vector<DimExtent> join_dims(const char *what, const std::vector<Value *> &v
                 for (auto *v : values) {
                     shapes += (shapes.empty() ? "" : " and ") + extents_text(*v->type());
                 }
-                std::string name = d.dim.is_positional() ? "positional dimension " +
-                                                               std::to_string(d.dim.id)
-                                                         : "dimension '" + std::string{d.dim.label} + "'";
+                std::string name = d.dim.is_positional()
+                                       ? "positional dimension " + std::to_string(d.dim.id)
+                                       : "dimension '" + std::string{d.dim.label} + "'";
                 throw ShapeError{std::string{what} + ": " + shapes + " do not join: " + name +
                                      " is " + std::to_string(found->extent) + " in one and " +
                                      std::to_string(d.extent) +
@@ -112,8 +112,7 @@ std::vector<DimExtent> join_dims(const char *what, const std::vector<Value *> &v
 Operation *Builder::emit(Opcode op, const std::vector<Value *> &operands,
                          const std::vector<const Type *> &results, Payload payload,
                          size_t region_count) {
-    auto *operation =
-        _module->create(op, operands, results, std::move(payload), loc, region_count);
+    auto *operation = _module->create(op, operands, results, std::move(payload), loc, region_count);
     if (_before) {
         _module->insert_before(_before, operation);
     } else {
@@ -155,8 +154,6 @@ Value *Builder::constant_tile(const Type *type, uint64_t bits) {
     return value(Opcode::CONSTANT, {}, type, ConstantPayload{bits});
 }
 
-Value *Builder::index(int64_t v) {
-    return constant(ScalarType::INT64, static_cast<uint64_t>(v));
-}
+Value *Builder::index(int64_t v) { return constant(ScalarType::INT64, static_cast<uint64_t>(v)); }
 
 }// namespace luisa::tile::ir

@@ -56,10 +56,12 @@ struct MachineRules {
                              "makes a vector of its scalar operand's type");
                 break;
             case Opcode::LANES:
-                require_that(result().is_vector() && is_integer(result().scalar), "makes no integer vector");
+                require_that(result().is_vector() && is_integer(result().scalar),
+                             "makes no integer vector");
                 break;
             case Opcode::LANE_MASK:
-                require_that(is_index(operand(0)) && result().scalar == ScalarType::BOOL && is_data(result()),
+                require_that(is_index(operand(0)) && result().scalar == ScalarType::BOOL &&
+                                 is_data(result()),
                              "makes a bool vector from an i64 count");
                 break;
             case Opcode::EXTRACT_LANE:
@@ -69,8 +71,8 @@ struct MachineRules {
                 break;
             case Opcode::INSERT_LANE:
                 index(0);
-                require_that(op.result()->type() == op.operand(0)->type() && operand(1).is_scalar() &&
-                                 operand(1).scalar == operand(0).scalar,
+                require_that(op.result()->type() == op.operand(0)->type() &&
+                                 operand(1).is_scalar() && operand(1).scalar == operand(0).scalar,
                              "the lane or the result is not like the vector");
                 break;
             case Opcode::SHUFFLE: shuffle(); break;
@@ -86,8 +88,9 @@ struct MachineRules {
         require_that(static_cast<int64_t>(lanes.size()) == width(result()),
                      "has not one entry a lane of the result");
         auto limit = 2 * width(operand(0));
-        require_that(std::all_of(lanes.begin(), lanes.end(), [&](auto i) { return i >= 0 && i < limit; }),
-                     "an entry names no lane of the operands");
+        require_that(
+            std::all_of(lanes.begin(), lanes.end(), [&](auto i) { return i >= 0 && i < limit; }),
+            "an entry names no lane of the operands");
     }
 
     /// Access operations: [pointer][indices][value][mask[, other]].
@@ -103,7 +106,8 @@ struct MachineRules {
                      "the alignment is no power of two");
         bool counts = op.operand_count() >= fixed &&
                       (!payload.masked ? extra == 0 : extra == 1 || (reads && extra == 2));
-        if (!require_that(counts && !(prefetch && payload.masked), "has a wrong number of operands") ||
+        if (!require_that(counts && !(prefetch && payload.masked),
+                          "has a wrong number of operands") ||
             !require_that(operand(0).is_pointer(), "addresses no pointer") || prefetch) {
             return;
         }
@@ -114,7 +118,8 @@ struct MachineRules {
                          "has not one integer index a lane");
         }
         if (payload.masked) {
-            require_that(operand(fixed).scalar == ScalarType::BOOL && width(operand(fixed)) == width(value),
+            require_that(operand(fixed).scalar == ScalarType::BOOL &&
+                             width(operand(fixed)) == width(value),
                          "the mask is not one bool a lane");
         }
         if (extra == 2) {
@@ -137,12 +142,15 @@ struct MachineRules {
                 break;
             case Opcode::SCALE:
                 require_that(op.operand(0)->type() == op.operand(1)->type() &&
-                                 op.operand(0)->type() == op.result()->type() && is_float(result().scalar),
+                                 op.operand(0)->type() == op.result()->type() &&
+                                 is_float(result().scalar),
                              "operands and result are not of one float type");
                 break;
             case Opcode::TABLE:
-                require_that(operand(0).scalar == ScalarType::INT32 && width(operand(0)) == width(result()) &&
-                                 size_of(result().scalar) == 4 && !op.get<TablePayload>().entries.empty(),
+                require_that(operand(0).scalar == ScalarType::INT32 &&
+                                 width(operand(0)) == width(result()) &&
+                                 size_of(result().scalar) == 4 &&
+                                 !op.get<TablePayload>().entries.empty(),
                              "looks up 32-bit entries by i32 indices, one a lane");
                 break;
             case Opcode::ARGUMENT:
@@ -154,7 +162,8 @@ struct MachineRules {
                 require_that((op.operand_count() == 1 || op.operand_count() == 2) &&
                                  operand(0).is_pointer() && result().is_pointer(),
                              "makes a pointer from a pointer");
-                require_that(op.operand_count() != 2 || is_index(operand(1)), "the index is no i64 scalar");
+                require_that(op.operand_count() != 2 || is_index(operand(1)),
+                             "the index is no i64 scalar");
                 break;
             default: lanes();
         }

@@ -2,6 +2,7 @@
 #include "ir/check_operations.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace luisa::tile::ir {
 
@@ -56,13 +57,13 @@ struct Rules {
         if (rule != TypeRule::FREE) {
             for (size_t i = first; i < op.operand_count(); ++i) {
                 require_that(operand(i).scalar == operand(first).scalar,
-                             std::string{"operands are "} + to_string(operand(first).scalar) + " and " +
-                                 to_string(operand(i).scalar));
+                             std::string{"operands are "} + to_string(operand(first).scalar) +
+                                 " and " + to_string(operand(i).scalar));
             }
             auto expected = rule == TypeRule::COMPARE ? ScalarType::BOOL : operand(first).scalar;
-            require_that(result().scalar == expected,
-                         std::string{"the result is "} + to_string(result().scalar) + ", expected " +
-                             to_string(expected));
+            require_that(result().scalar == expected, std::string{"the result is "} +
+                                                          to_string(result().scalar) +
+                                                          ", expected " + to_string(expected));
             check_class(rule, operand(first).scalar);
         } else {
             free_types();
@@ -106,7 +107,8 @@ struct Rules {
             require_that(false, e.message());
             return;
         }
-        require_that(result().dims == dims, "the result's dimensions are not the join of the operands'");
+        require_that(result().dims == dims,
+                     "the result's dimensions are not the join of the operands'");
     }
 
     // Nests
@@ -129,7 +131,8 @@ struct Rules {
             return;
         }
         for (size_t i = 0; i < indices; ++i) {
-            require_that(arguments[i]->type()->is_scalar() && arguments[i]->scalar() == ScalarType::INT64,
+            require_that(arguments[i]->type()->is_scalar() &&
+                             arguments[i]->scalar() == ScalarType::INT64,
                          "an index is no i64");
         }
         for (size_t i = 0; i < states; ++i) {
@@ -142,31 +145,80 @@ struct Rules {
                 require_that(!(payload.dims[i] == payload.dims[j]), "a domain axis stands twice");
             }
         }
-        require_that(op.opcode() == Opcode::REDUCE || payload.policy == ReductionPolicy::UNORDERED_TREE,
+        require_that(op.opcode() == Opcode::REDUCE ||
+                         payload.policy == ReductionPolicy::UNORDERED_TREE,
                      "only reduce has a reduction policy");
+        require_that(op.opcode() == Opcode::PARALLEL || payload.exec == ExecLevel::INFER,
+                     "only parallel is pinned to an execution level");
+        require_that(op.opcode() == Opcode::PIPELINE || payload.pipeline == PipelinePolicy{},
+                     "only pipeline has a pipeline policy");
+        require_that(!payload.is_range || payload.dims.empty(), "a range has no domain axes");
         require_that(op.opcode() == Opcode::PARALLEL ? payload.updates.size() == states
                                                      : payload.updates.empty(),
                      "ancestor updates belong to the states of parallel, one each");
-        if (op.opcode() == Opcode::PARALLEL && !broken() && op.body()->terminator() &&
-            op.body()->terminator()->operand_count() == states) {
-            for (size_t i = 0; i < states; ++i) {
-                if (payload.updates[i] == AncestorUpdate::INSERT) {
-                    check_insert_chain(op.body()->terminator()->operand(i), arguments[indices + i]);
-                }
+    }
+
+    /// What the states of a `parallel` may become; its body is known to be well formed.
+    void updates() {
+        const auto &payload = op.get<NestPayload>();
+        size_t indices = op.body()->arguments().size() - payload.updates.size();
+        std::unordered_set<const Value *> dependent(op.body()->arguments().begin(),
+                                                    op.body()->arguments().begin() +
+                                                        static_cast<std::ptrdiff_t>(indices));
+        for (auto *inner : *op.body()) {
+            if (uses_any(*inner, dependent)) {
+                dependent.insert(inner->results().begin(), inner->results().end());
+            }
+        }
+        for (size_t i = 0; i < payload.updates.size(); ++i) {
+            const auto *yielded = op.body()->terminator()->operand(i);
+            if (payload.updates[i] == AncestorUpdate::INSERT) {
+                check_insert_chain(yielded, op.body()->argument(indices + i));
+            } else {
+                require_that(!dependent.count(yielded),
+                             "a collective update depends on the indices; only inserts may");
             }
         }
     }
 
+    /// An operation with regions depends on whatever the operations inside use.
+    static bool uses_any(const Operation &from, const std::unordered_set<const Value *> &values) {
+        for (size_t i = 0; i < from.operand_count(); ++i) {
+            if (values.count(from.operand(i))) {
+                return true;
+            }
+        }
+        return std::any_of(from.regions().begin(), from.regions().end(), [&](const Region *region) {
+            for (auto *inner : *region) {
+                if (uses_any(*inner, values)) {
+                    return true;
+                }
+            }
+            return false;
+        });
+    }
+
+    /// Inserts on the state, directly or in the nests and branches that the state goes through.
     void check_insert_chain(const Value *yielded, const Value *state) {
-        while (yielded != state && yielded->definition() &&
-               yielded->definition()->opcode() == Opcode::INSERT) {
-            yielded = yielded->definition()->operand(0);
+        while (yielded != state && yielded->definition()) {
+            const auto *from = yielded->definition();
+            if (from->opcode() == Opcode::INSERT) {
+                yielded = from->operand(0);
+            } else if (is_nest(from->opcode())) {
+                yielded = from->operand(from->operand_count() - from->result_count() +
+                                        yielded->index());
+            } else if (from->opcode() == Opcode::IF || from->opcode() == Opcode::WHILE) {
+                return;
+            } else {
+                break;
+            }
         }
         require_that(yielded == state, "an insert update is no chain of inserts on its state");
     }
 
     void map() {
-        if (!require_that(op.result_count() == 1 && op.regions().size() == 1, "has no single result")) {
+        if (!require_that(op.result_count() == 1 && op.regions().size() == 1,
+                          "has no single result")) {
             return;
         }
         require_that(op.body()->arguments().size() == result().dims.size(),
@@ -215,10 +267,10 @@ struct Rules {
         require_that(extract || !payload.has_fallback, "insert has no fallback");
         std::vector<DimExtent> rest = operand(0).dims;
         for (size_t i = 0; i < payload.dims.size(); ++i) {
-            auto found = std::find_if(rest.begin(), rest.end(), [&](const DimExtent &d) {
-                return d.dim == payload.dims[i];
-            });
-            if (!require_that(found != rest.end(), "addresses a dimension that the tile lacks, or twice")) {
+            auto found = std::find_if(rest.begin(), rest.end(),
+                                      [&](const DimExtent &d) { return d.dim == payload.dims[i]; });
+            if (!require_that(found != rest.end(),
+                              "addresses a dimension that the tile lacks, or twice")) {
                 return;
             }
             rest.erase(found);
@@ -228,7 +280,8 @@ struct Rules {
         require_that(part.dims == rest && part.scalar == operand(0).scalar,
                      "the part's dimensions are not the tile's other dimensions");
         if (!extract) {
-            require_that(op.result()->type() == op.operand(0)->type(), "the result is not like the tile");
+            require_that(op.result()->type() == op.operand(0)->type(),
+                         "the result is not like the tile");
         }
         if (payload.has_fallback) {
             const auto &fallback = operand(op.operand_count() - 1);
@@ -248,16 +301,31 @@ struct Rules {
     }
 
     void retype() {
-        bool same = operand(0).scalar == result().scalar && operand(0).dims.size() == result().dims.size();
+        bool same = operand(0).scalar == result().scalar &&
+                    operand(0).dims.size() == result().dims.size();
         for (size_t i = 0; same && i < result().dims.size(); ++i) {
             same = operand(0).dims[i].extent == result().dims[i].extent;
         }
         require_that(same, "changes more than identities");
     }
 
+    static bool folds(Reducer reducer, ScalarType t) {
+        switch (reducer) {
+            case Reducer::ADD:
+            case Reducer::MULTIPLY: return t != ScalarType::BOOL && info(t).computes;
+            case Reducer::LOGICAL_AND:
+            case Reducer::LOGICAL_OR: return t == ScalarType::BOOL;
+            case Reducer::BIT_AND:
+            case Reducer::BIT_OR:
+            case Reducer::BIT_XOR: return !is_float(t);
+            default: return t != ScalarType::BOOL;
+        }
+    }
+
     void reduce_expr() {
         const auto &payload = op.get<ReducePayload>();
-        if (!require_that(op.operand_count() == (payload.has_mask ? 2u : 1u) && op.result_count() == 1,
+        if (!require_that(op.operand_count() == (payload.has_mask ? 2u : 1u) &&
+                              op.result_count() == 1,
                           "has a wrong number of operands")) {
             return;
         }
@@ -265,11 +333,14 @@ struct Rules {
         for (auto d : payload.dims) {
             auto found = std::find_if(rest.begin(), rest.end(),
                                       [&](const DimExtent &k) { return k.dim == d; });
-            if (!require_that(found != rest.end(), "folds a dimension that the tile lacks, or twice")) {
+            if (!require_that(found != rest.end(),
+                              "folds a dimension that the tile lacks, or twice")) {
                 return;
             }
             rest.erase(found);
         }
+        require_that(folds(payload.reducer, operand(0).scalar),
+                     std::string{"this reducer does not fold "} + to_string(operand(0).scalar));
         bool position = payload.reducer == Reducer::ARGMIN || payload.reducer == Reducer::ARGMAX;
         auto scalar = position ? ScalarType::INT64 : operand(0).scalar;
         require_that(result().dims == rest && result().scalar == scalar,
@@ -278,8 +349,9 @@ struct Rules {
             require_that(operand(1).scalar == ScalarType::BOOL, "the mask is no bool");
             for (const auto &d : operand(1).dims) {
                 auto at = operand(0).find(d.dim);
-                require_that(at >= 0 && (d.extent == 1 ||
-                                         operand(0).dims[static_cast<size_t>(at)].extent == d.extent),
+                require_that(at >= 0 &&
+                                 (d.extent == 1 ||
+                                  operand(0).dims[static_cast<size_t>(at)].extent == d.extent),
                              "the mask does not fit the tile");
             }
         }
@@ -287,7 +359,8 @@ struct Rules {
 
     void mma() {
         const auto &a = operand(0), &b = operand(1), &c = operand(2);
-        require_that(op.result()->type() == op.operand(2)->type(), "the result is not like the accumulator");
+        require_that(op.result()->type() == op.operand(2)->type(),
+                     "the result is not like the accumulator");
         require_that(info(c.scalar).computes && is_float(a.scalar) == is_float(c.scalar) &&
                          is_float(b.scalar) == is_float(c.scalar),
                      "mixes floats and integers, or accumulates in a type that does not compute");
@@ -306,7 +379,8 @@ struct Rules {
         one_side(a, b);
         one_side(b, a);
         for (const auto &d : c.dims) {
-            require_that(has(a, d.dim) || has(b, d.dim), "a dimension stands in the accumulator only");
+            require_that(has(a, d.dim) || has(b, d.dim),
+                         "a dimension stands in the accumulator only");
         }
         require_that(contracts, "contracts no dimension");
     }
@@ -333,7 +407,8 @@ struct Rules {
         for (size_t i = 0; i < rank; ++i) {
             is_index(1 + i);
         }
-        require_that(result().scalar == operand(0).scalar && (result().dims.empty() || result().dims.size() == rank),
+        require_that(result().scalar == operand(0).scalar &&
+                         (result().dims.empty() || result().dims.size() == rank),
                      "the result is neither an element nor a tile of the view's rank and type");
         if (payload.has_fallback) {
             const auto &fallback = operand(1 + rank);
@@ -359,6 +434,12 @@ struct Rules {
         require_that(operand(1).is_tile() && operand(1).scalar == operand(0).scalar,
                      std::string{"stores "} + to_string(operand(1).scalar) + " into a view of " +
                          to_string(operand(0).scalar));
+        for (size_t i = 0; i < box.size(); ++i) {
+            require_that(box[i].extent >= 0, "the box has a negative extent");
+            for (size_t j = 0; j < i; ++j) {
+                require_that(!(box[i].dim == box[j].dim), "a dimension stands twice in the box");
+            }
+        }
         for (const auto &d : operand(1).dims) {
             bool fits = std::any_of(box.begin(), box.end(), [&](const DimExtent &k) {
                 return k.dim == d.dim && (k.extent == d.extent || d.extent == 1);
@@ -378,8 +459,8 @@ struct Rules {
     bool shape_of_results() {
         bool regions = info(op.opcode()).family == Family::REGION || op.opcode() == Opcode::FOR;
         bool stated = regions && op.opcode() != Opcode::MAP;
-        static constexpr Opcode silent[] = {Opcode::CONDITION, Opcode::STAGE,   Opcode::YIELD,
-                                            Opcode::STORE,     Opcode::WRITE,   Opcode::SCATTER,
+        static constexpr Opcode silent[] = {Opcode::CONDITION, Opcode::STAGE, Opcode::YIELD,
+                                            Opcode::STORE,     Opcode::WRITE, Opcode::SCATTER,
                                             Opcode::PREFETCH};
         size_t results = std::count(std::begin(silent), std::end(silent), op.opcode()) ? 0 : 1;
         require_that(stated || op.result_count() == results,
@@ -387,7 +468,8 @@ struct Rules {
                          std::to_string(results));
         size_t bodies = !regions ? 0 : op.opcode() == Opcode::IF ? 2 : 1;
         require_that(op.regions().size() == bodies, "has " + std::to_string(op.regions().size()) +
-                                                        " regions, expected " + std::to_string(bodies));
+                                                        " regions, expected " +
+                                                        std::to_string(bodies));
         for (auto *value : op.results()) {
             const auto &type = *value->type();
             require_that(candidate() ? type.is_tile() : !type.is_view() && type.dims.empty(),
@@ -412,11 +494,13 @@ struct Rules {
         if (!loop || broken()) {
             return;
         }
-        require_that(conditions == 1, "has " + std::to_string(conditions) + " conditions, expected 1");
+        require_that(conditions == 1,
+                     "has " + std::to_string(conditions) + " conditions, expected 1");
         if (require_that(op.operand_count() == op.result_count(), "has not one operand a state")) {
             for (size_t i = 0; i < op.result_count(); ++i) {
                 const auto *type = op.result(i)->type();
-                require_that(op.operand(i)->type() == type && op.body()->argument(i)->type() == type,
+                require_that(op.operand(i)->type() == type &&
+                                 op.body()->argument(i)->type() == type,
                              "state " + std::to_string(i) + " changes its type");
             }
         }
@@ -445,7 +529,8 @@ struct Rules {
                 require_that(operand(0).is_scalar() && operand(0).scalar == ScalarType::BOOL,
                              "the condition is no bool scalar");
                 if (op.opcode() == Opcode::CONDITION) {
-                    require_that(owner && owner->opcode() == Opcode::WHILE, "stands outside a while");
+                    require_that(owner && owner->opcode() == Opcode::WHILE,
+                                 "stands outside a while");
                 }
                 break;
             case Opcode::CONSTANT: constant(); break;
@@ -479,6 +564,13 @@ bool check_rules(const Module &module, const Operation &op, const Operation *own
                  std::string &message) {
     Rules rules{module, op, owner, {}};
     rules.run();
+    message = std::move(rules.message);
+    return message.empty();
+}
+
+bool check_updates(const Module &module, const Operation &op, std::string &message) {
+    Rules rules{module, op, op.parent(), {}};
+    rules.updates();
     message = std::move(rules.message);
     return message.empty();
 }

@@ -11,6 +11,9 @@ namespace luisa::tile::ir {
 [[nodiscard]] bool check_rules(const Module &module, const Operation &op, const Operation *owner,
                                std::string &message);
 
+/// The rule of ancestor updates of a `parallel` whose body is well formed.
+[[nodiscard]] bool check_updates(const Module &module, const Operation &op, std::string &message);
+
 /// As above for the operations that Machine form alone has: see check_machine.cpp.
 [[nodiscard]] bool check_machine_rules(const Operation &op, std::string &message);
 

@@ -60,7 +60,8 @@ void Lexer::advance() {
         ++_at;
         while (_at < _text.size()) {
             char d = _text[_at];
-            bool exponent_sign = (d == '+' || d == '-') && (_text[_at - 1] == 'e' || _text[_at - 1] == 'p') &&
+            bool exponent_sign = (d == '+' || d == '-') &&
+                                 (_text[_at - 1] == 'e' || _text[_at - 1] == 'p') &&
                                  _text.substr(begin, 2) != "0x";
             if (!is_digit(d) && !is_letter(d) && d != '.' && !exponent_sign) {
                 break;
@@ -71,7 +72,8 @@ void Lexer::advance() {
     }
     if (is_letter(c) || is_sigil(c)) {
         ++_at;
-        while (_at < _text.size() && (is_letter(_text[_at]) || is_digit(_text[_at]) || _text[_at] == '.')) {
+        while (_at < _text.size() &&
+               (is_letter(_text[_at]) || is_digit(_text[_at]) || _text[_at] == '.')) {
             ++_at;
         }
         return finish(TokenKind::NAME);

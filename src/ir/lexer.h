@@ -28,7 +28,8 @@ public:
         return token;
     }
     [[nodiscard]] bool at(std::string_view text) const noexcept {
-        return _token.kind != TokenKind::STRING && _token.kind != TokenKind::END && _token.text == text;
+        return _token.kind != TokenKind::STRING && _token.kind != TokenKind::END &&
+               _token.text == text;
     }
     bool accept(std::string_view text) {
         bool found = at(text);

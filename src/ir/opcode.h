@@ -19,7 +19,15 @@ inline constexpr size_t opcode_count = 0
     ;
 
 enum class Family : uint8_t {
-    REGION, CONTROL, ELEMENTWISE, MATH, SHAPE, CONTRACTION, EFFECT, MACHINE_REGION, MACHINE
+    REGION,
+    CONTROL,
+    ELEMENTWISE,
+    MATH,
+    SHAPE,
+    CONTRACTION,
+    EFFECT,
+    MACHINE_REGION,
+    MACHINE
 };
 
 /// The rule between the element types of operands and result.

@@ -80,7 +80,9 @@ public:
         Operation *_op;
     };
 
-    [[nodiscard]] Operation *parent() const noexcept { return _parent; }///< null for a function body
+    [[nodiscard]] Operation *parent() const noexcept {
+        return _parent;
+    }///< null for a function body
     [[nodiscard]] Operation *first() const noexcept { return _first; }
     [[nodiscard]] Operation *last() const noexcept { return _last; }
     [[nodiscard]] bool empty() const noexcept { return !_first; }
@@ -112,7 +114,9 @@ public:
     [[nodiscard]] Operation *next() const noexcept { return _next; }
     [[nodiscard]] Operation *previous() const noexcept { return _previous; }
     /// The operation that owns the region this one is in; null in a function body.
-    [[nodiscard]] Operation *parent() const noexcept { return _region ? _region->parent() : nullptr; }
+    [[nodiscard]] Operation *parent() const noexcept {
+        return _region ? _region->parent() : nullptr;
+    }
 
     [[nodiscard]] size_t operand_count() const noexcept { return _operand_count; }
     [[nodiscard]] Value *operand(size_t i) const {

@@ -46,7 +46,8 @@ private:
         if (name.kind != TokenKind::NAME || name.text.size() < 2 || name.text[0] != '@') {
             _lexer.fail("expected a function name such as @gemm", name);
         }
-        auto *f = _module->add_function(std::string{name.text.substr(1)}, {_lexer.file(), name.line});
+        auto *f = _module->add_function(std::string{name.text.substr(1)},
+                                        {_lexer.file(), name.line});
         _values.clear();
         _lexer.expect("(");
         while (!_lexer.at(")")) {
@@ -126,17 +127,20 @@ private:
         if (constant) {
             uint64_t bits = 0;
             if (types.size() != 1 || !parse_constant(literal.text, types[0]->scalar, bits)) {
-                _lexer.fail("'" + std::string{literal.text} + "' is no constant of its type", literal);
+                _lexer.fail("'" + std::string{literal.text} + "' is no constant of its type",
+                            literal);
             }
             payload = ConstantPayload{bits};
         }
         auto *operation = _module->create(op, operands, types, std::move(payload),
                                           {_lexer.file(), name.line});
         _module->append(region, operation);
-        bool has_regions = info(op).family == Family::REGION || info(op).family == Family::MACHINE_REGION;
+        bool has_regions = info(op).family == Family::REGION ||
+                           info(op).family == Family::MACHINE_REGION;
         while (has_regions && _lexer.accept("{")) {
             auto *inner = _module->add_region(operation);
-            if (_lexer.peek().kind == TokenKind::NAME && _lexer.peek().text[0] == '%' && begins_arguments()) {
+            if (_lexer.peek().kind == TokenKind::NAME && _lexer.peek().text[0] == '%' &&
+                begins_arguments()) {
                 do {
                     argument(inner);
                 } while (_lexer.accept(","));
@@ -149,7 +153,8 @@ private:
         }
         size_t regions = !has_regions ? 0 : op == Opcode::IF ? 2 : 1;
         if (operation->regions().size() != regions) {
-            _lexer.fail(std::string{to_string(op)} + " has " + std::to_string(regions) + " regions", name);
+            _lexer.fail(std::string{to_string(op)} + " has " + std::to_string(regions) + " regions",
+                        name);
         }
         for (size_t i = 0; i < results.size(); ++i) {
             define(results[i], operation->result(i));
@@ -167,11 +172,13 @@ private:
 
     Payload fields(Opcode op) {
         Payload payload = default_payload(info(op).payload);
-        std::visit([](auto &p) { describe([](std::string_view, auto &field, const auto &otherwise) {
-                                              field = otherwise;
-                                          },
-                                          p); },
-                   payload);
+        std::visit(
+            [](auto &p) {
+                describe(
+                    [](std::string_view, auto &field, const auto &otherwise) { field = otherwise; },
+                    p);
+            },
+            payload);
         bool braces = _lexer.at("{") && looks_like_fields();
         if (!braces) {
             return payload;
@@ -194,7 +201,8 @@ private:
                 },
                 payload);
             if (!known) {
-                _lexer.fail(std::string{to_string(op)} + " has no field '" + std::string{name.text} + "'",
+                _lexer.fail(std::string{to_string(op)} + " has no field '" +
+                                std::string{name.text} + "'",
                             name);
             }
         } while (_lexer.accept(","));
@@ -277,7 +285,8 @@ private:
         T value{};
         auto text = token.text;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (token.kind != TokenKind::NUMBER || error != std::errc{} || end != text.data() + text.size()) {
+        if (token.kind != TokenKind::NUMBER || error != std::errc{} ||
+            end != text.data() + text.size()) {
             _lexer.fail("expected an integer, found '" + std::string{text} + "'", token);
         }
         return value;
@@ -379,7 +388,8 @@ private:
         if (token.text[0] == '#') {
             uint32_t position = 0;
             auto digits = token.text.substr(1);
-            auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), position);
+            auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(),
+                                                position);
             if (error != std::errc{} || end != digits.data() + digits.size() ||
                 position >= Dim::positional_limit) {
                 _lexer.fail("no positional dimension '" + std::string{token.text} + "'", token);
@@ -400,7 +410,8 @@ private:
     Token value_name() {
         auto token = _lexer.take();
         if (token.kind != TokenKind::NAME || token.text.size() < 2 || token.text[0] != '%') {
-            _lexer.fail("expected a value such as %x, found '" + std::string{token.text} + "'", token);
+            _lexer.fail("expected a value such as %x, found '" + std::string{token.text} + "'",
+                        token);
         }
         return token;
     }

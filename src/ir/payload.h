@@ -151,8 +151,8 @@ struct MemoryPayload {
 };
 
 using Payload = std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload,
-                             QuantizePayload, AccessPayload, ReducePayload, MmaPayload, IndexPayload,
-                             LoadPayload, StorePayload, ForPayload, ShufflePayload,
+                             QuantizePayload, AccessPayload, ReducePayload, MmaPayload,
+                             IndexPayload, LoadPayload, StorePayload, ForPayload, ShufflePayload,
                              LaneReducePayload, TablePayload, AddressPayload, MemoryPayload>;
 
 }// namespace luisa::tile::ir

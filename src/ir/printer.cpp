@@ -160,7 +160,8 @@ private:
     }
 
     static std::string view_type(const Type &t) {
-        std::string text = std::string{"view<"} + (t.read_only ? "const " : "") + to_string(t.scalar);
+        std::string text = std::string{"view<"} + (t.read_only ? "const " : "") +
+                           to_string(t.scalar);
         for (size_t i = 0; i < t.axes.size(); ++i) {
             const auto &axis = t.axes[i];
             text += (i ? " x " : ", ");

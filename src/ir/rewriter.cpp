@@ -50,7 +50,8 @@ Operation *Rewriter::clone(const Operation &op, InsertPoint at, Cloner &cloner) 
 }
 
 void Rewriter::set_operand(Operation *op, size_t i, Value *value) {
-    require(op->operand(i)->type() == value->type(), "an operand is replaced by one of another type");
+    require(op->operand(i)->type() == value->type(),
+            "an operand is replaced by one of another type");
     if (op->operand(i) != value) {
         op->set_operand(i, value);
         announce(&RewriteListener::changed, op);
@@ -85,7 +86,8 @@ void Rewriter::replace_uses_within(Operation *user, Value *from, Value *to) {
 }
 
 void Rewriter::replace(Operation *op, const std::vector<Value *> &values) {
-    require(values.size() == op->result_count(), "an operation is replaced by another number of values");
+    require(values.size() == op->result_count(),
+            "an operation is replaced by another number of values");
     for (size_t i = 0; i < values.size(); ++i) {
         replace_uses(op->result(i), values[i]);
     }

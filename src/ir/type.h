@@ -31,11 +31,11 @@ enum class TypeKind : uint8_t {
 struct Type {
     TypeKind kind = TypeKind::TILE;
     ScalarType scalar = ScalarType::FLOAT32;
-    bool read_only = false;          ///< VIEW
-    uint16_t lanes = 0;              ///< VECTOR
-    std::vector<DimExtent> dims;     ///< TILE, in order
-    std::vector<ViewAxis> axes;      ///< VIEW
-    std::vector<int64_t> strides;    ///< VIEW, in elements; empty means dense row-major
+    bool read_only = false;      ///< VIEW
+    uint16_t lanes = 0;          ///< VECTOR
+    std::vector<DimExtent> dims; ///< TILE, in order
+    std::vector<ViewAxis> axes;  ///< VIEW
+    std::vector<int64_t> strides;///< VIEW, in elements; empty means dense row-major
 
     [[nodiscard]] bool is_scalar() const noexcept { return kind == TypeKind::TILE && dims.empty(); }
     [[nodiscard]] bool is_tile() const noexcept { return kind == TypeKind::TILE; }

@@ -68,8 +68,9 @@ private:
 
     void check_yield(const Operation &owner, const Operation &yield) {
         if (yield.operand_count() != owner.result_count()) {
-            fail(&yield, "yields " + std::to_string(yield.operand_count()) + " values, " + owner.name() +
-                             " has " + std::to_string(owner.result_count()) + " results");
+            fail(&yield, "yields " + std::to_string(yield.operand_count()) + " values, " +
+                             owner.name() + " has " + std::to_string(owner.result_count()) +
+                             " results");
             return;
         }
         for (size_t i = 0; i < yield.operand_count(); ++i) {
@@ -78,7 +79,8 @@ private:
                             ? got->is_scalar() && got->scalar == expected->scalar
                             : got == expected;
             if (!fits) {
-                fail(&yield, "yielded value " + std::to_string(i) + " has another type than the result");
+                fail(&yield,
+                     "yielded value " + std::to_string(i) + " has another type than the result");
             }
         }
     }
@@ -89,7 +91,8 @@ private:
                 return set.count(op.operand(i)) != 0;
             });
             if (!visible) {
-                fail(&op, "operand " + std::to_string(i) + " is used before or outside its definition");
+                fail(&op,
+                     "operand " + std::to_string(i) + " is used before or outside its definition");
                 return;
             }
         }
@@ -107,8 +110,13 @@ private:
             fail(&op, std::move(message));
             return;
         }
+        auto before = _violations.size();
         for (auto *region : op.regions()) {
             check_region(*region, &op);
+        }
+        bool updates = op.opcode() == Opcode::PARALLEL && _violations.size() == before;
+        if (updates && !check_updates(_module, op, message)) {
+            fail(&op, std::move(message));
         }
     }
 
@@ -138,12 +146,14 @@ void verify(const Module &module) {
         }
         auto line = printed.text.substr(begin, printed.text.find('\n', begin) - begin);
         auto column = line.find_first_not_of(' ');
-        return std::string{v.op->name()} + ": " + v.message + "\n" + std::to_string(found->second) + ": " +
-               line + "\n" + std::string(std::to_string(found->second).size() + 2 + column, ' ') + "^";
+        return std::string{v.op->name()} + ": " + v.message + "\n" + std::to_string(found->second) +
+               ": " + line + "\n" +
+               std::string(std::to_string(found->second).size() + 2 + column, ' ') + "^";
     };
     std::vector<Error::Note> notes;
     for (size_t i = 1; i < violations.size() && i < 10; ++i) {
-        notes.push_back({describe(violations[i]), violations[i].op ? violations[i].op->loc : SourceLoc{}});
+        notes.push_back(
+            {describe(violations[i]), violations[i].op ? violations[i].op->loc : SourceLoc{}});
     }
     const auto &first = violations.front();
     throw VerifyError{describe(first), first.op ? first.op->loc : SourceLoc{}, std::move(notes)};

@@ -34,8 +34,7 @@ private:
 };
 
 /// A lane value that stands for instruction `id`; `E` is the C++ type of its constants.
-template<Kind K, class E>
-struct Traced {
+template<Kind K, class E> struct Traced {
     uint16_t id{};
 
     struct FromId {};

@@ -11,8 +11,7 @@ namespace {
 
 using B = ScalarLanes::B;
 
-template<class T>
-T unpack(uint64_t bits) {
+template<class T> T unpack(uint64_t bits) {
     using E = decltype(T::v);
     if constexpr (std::is_same_v<E, bool>) {
         return T{bits != 0};
@@ -23,8 +22,7 @@ T unpack(uint64_t bits) {
     }
 }
 
-template<class T>
-uint64_t pack(T value) {
+template<class T> uint64_t pack(T value) {
     using E = decltype(T::v);
     if constexpr (std::is_same_v<E, bool>) {
         return value.v;
@@ -36,8 +34,7 @@ uint64_t pack(T value) {
 }
 
 /// Operations whose operands and result are floats of type T.
-template<class T>
-uint64_t run_float(Op op, const uint64_t *o) {
+template<class T> uint64_t run_float(Op op, const uint64_t *o) {
     T a = unpack<T>(o[0]), b = unpack<T>(o[1]);
     switch (op) {
         case Op::ADD: return pack(a + b);
@@ -56,8 +53,7 @@ uint64_t run_float(Op op, const uint64_t *o) {
 }
 
 /// Operations whose operands and result are integers of type T.
-template<class T>
-uint64_t run_integer(Op op, const uint64_t *o) {
+template<class T> uint64_t run_integer(Op op, const uint64_t *o) {
     T a = unpack<T>(o[0]), b = unpack<T>(o[1]);
     switch (op) {
         case Op::ADD: return pack(a + b);
@@ -74,8 +70,7 @@ uint64_t run_integer(Op op, const uint64_t *o) {
     }
 }
 
-template<class T>
-uint64_t run_compare(Op op, const uint64_t *o) {
+template<class T> uint64_t run_compare(Op op, const uint64_t *o) {
     T a = unpack<T>(o[0]), b = unpack<T>(o[1]);
     switch (op) {
         case Op::LT: return pack(a < b);

@@ -9,8 +9,7 @@
 namespace luisa::tile::math {
 
 /// One lane computed directly: the text of a function instantiated with `ScalarLanes` evaluates it.
-template<class E>
-struct Scalar {
+template<class E> struct Scalar {
     E v{};
 
     Scalar() = default;
@@ -19,8 +18,7 @@ struct Scalar {
     using Bits = std::conditional_t<sizeof(E) == 8, uint64_t, uint32_t>;
 
     /// Integers wrap, hence unsigned arithmetic.
-    template<class Operation>
-    static Scalar combine(Scalar a, Scalar b, Operation operation) {
+    template<class Operation> static Scalar combine(Scalar a, Scalar b, Operation operation) {
         if constexpr (std::is_integral_v<E>) {
             return {static_cast<E>(operation(static_cast<Bits>(a.v), static_cast<Bits>(b.v)))};
         } else {

@@ -20,8 +20,7 @@ namespace {
 static_assert(std::size(function_infos) == function_count);
 
 /// The expansions of a function in one element type.
-template<class E>
-struct Entry {
+template<class E> struct Entry {
     Program (*record)() = nullptr;
     Program (*record_fast)() = nullptr;///< null: the same as `record`
     E (*evaluate)(const E *) = nullptr;
@@ -31,8 +30,7 @@ struct Entry {
 template<class E>
 using TracedOf = std::conditional_t<sizeof(E) == 4, RecorderLanes::F32, RecorderLanes::F64>;
 
-template<class Text, int Arity, class E>
-Program record() {
+template<class Text, int Arity, class E> Program record() {
     Recorder recorder;
     using T = TracedOf<E>;
     if constexpr (Arity == 1) {
@@ -43,8 +41,7 @@ Program record() {
     }
 }
 
-template<class Text, int Arity, class E>
-E evaluate_text(const E *a) {
+template<class Text, int Arity, class E> E evaluate_text(const E *a) {
     using S = Scalar<E>;
     if constexpr (Arity == 1) {
         return Text::template apply<ScalarLanes>(S{a[0]}).v;
@@ -53,13 +50,11 @@ E evaluate_text(const E *a) {
     }
 }
 
-template<class Text, class E, int Arity = 1>
-constexpr Entry<E> entry() {
+template<class Text, class E, int Arity = 1> constexpr Entry<E> entry() {
     return {&record<Text, Arity, E>, nullptr, &evaluate_text<Text, Arity, E>};
 }
 
-template<class Text, class FastText, class E>
-constexpr Entry<E> entry_with_limit(double limit) {
+template<class Text, class FastText, class E> constexpr Entry<E> entry_with_limit(double limit) {
     return {&record<Text, 1, E>, &record<FastText, 1, E>, &evaluate_text<Text, 1, E>, limit};
 }
 
@@ -97,8 +92,7 @@ constexpr std::pair<Function, Entry<double>> entries_f64[] = {
 };
 static_assert(std::size(entries_f32) == function_count);
 
-template<class E>
-const Entry<E> &entry_of(Function f) {
+template<class E> const Entry<E> &entry_of(Function f) {
     if constexpr (sizeof(E) == 4) {
         return entries_f32[static_cast<size_t>(f)];
     } else {

@@ -204,7 +204,10 @@ void BlockPlanner::plan_operation(const ir::Operation &op, Block &block) {
                 return;
             }
             break;
-        case Opcode::CONDITION: finish_last(); block.steps.emplace_back(Sequential{&op}); return;
+        case Opcode::CONDITION:
+            finish_last();
+            block.steps.emplace_back(Sequential{&op});
+            return;
         default: break;
     }
     if (!analysis::is_inline(op)) {
@@ -218,9 +221,9 @@ void BlockPlanner::plan_operation(const ir::Operation &op, Block &block) {
 void BlockPlanner::plan_states(const ir::Operation &nest, Block &block) {
     auto first = domain_operands(nest);
     for (size_t i = first; i < nest.operand_count(); ++i) {
-        auto *argument = nest.body()->argument(
-            nest.body()->arguments().size() - (nest.operand_count() - i));
-        if (!argument->type()->is_scalar()) {
+        auto *argument = nest.body()->argument(nest.body()->arguments().size() -
+                                               (nest.operand_count() - i));
+        if (!argument->type()->is_scalar() && !_plan->shares.count(argument)) {
             add_root({Root::Kind::WRITE, nullptr, nest.operand(i), argument}, block);
         }
     }
@@ -229,6 +232,35 @@ void BlockPlanner::plan_states(const ir::Operation &nest, Block &block) {
             finish_group(*group);
         }
     }
+}
+
+/// Whether state `i` of an inner `parallel` is a state of the `parallel` around it that only passes
+/// through: its parts then go straight into the outer result.
+static const ir::Operation *outer_parallel(const ir::Operation &nest, size_t i) {
+    auto *initial = nest.operand(domain_operands(nest) + i);
+    auto *region = nest.region();
+    auto *outer = region->parent();
+    auto *result = nest.result(i);
+    if (!outer || outer->opcode() != Opcode::PARALLEL || initial->owner() != region ||
+        nest.get<ir::NestPayload>().updates.at(i) != ir::AncestorUpdate::INSERT ||
+        !result->has_one_use() || result->first_use()->user() != region->terminator()) {
+        return nullptr;
+    }
+    size_t first = region->arguments().size() - outer->result_count();
+    bool same = initial->index() >= first &&
+                region->terminator()->operand(initial->index() - first) == result;
+    return same ? outer : nullptr;
+}
+
+static bool inserts_into_outer(const ir::Operation &nest, size_t i) {
+    return outer_parallel(nest, i) != nullptr;
+}
+
+static const ir::Value *outer_result(const ir::Operation &nest, size_t i) {
+    const auto *outer = outer_parallel(nest, i);
+    auto *initial = nest.operand(domain_operands(nest) + i);
+    return outer->result(initial->index() -
+                         (nest.region()->arguments().size() - outer->result_count()));
 }
 
 void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
@@ -258,7 +290,11 @@ void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
     // The body decides in which layout its states are kept, so it is planned first.
     if (nest.opcode() == Opcode::PARALLEL) {
         for (size_t i = 0; i < nest.result_count(); ++i) {
-            if (targets[i]) {
+            if (targets[i] && inserts_into_outer(nest, i)) {
+                auto *outer = nest.operand(domain_operands(nest) + i);
+                _plan->shares[nest.result(i)] = outer_result(nest, i);
+                _plan->shares[body->argument(indices + i)] = outer;
+            } else if (targets[i]) {
                 add_root({Root::Kind::WRITE, nullptr, nest.operand(domain_operands(nest) + i),
                           nest.result(i)},
                          block);
@@ -356,21 +392,26 @@ void BlockPlanner::plan_yields(const ir::Region &region,
             continue;
         }
         auto *parent = region.parent();
+        if (_plan->home(source) && _plan->home(source) == _plan->home(target)) {
+            continue;
+        }
         if (parent->opcode() == Opcode::PARALLEL &&
             parent->get<ir::NestPayload>().updates.at(i) == ir::AncestorUpdate::INSERT) {
             std::vector<const ir::Operation *> chain;
             auto *state = region.argument(region.arguments().size() - targets.size() + i);
             for (auto *v = source; v != state; v = v->definition()->operand(0)) {
-                require(v->definition() && v->definition()->opcode() == Opcode::INSERT,
-                        "an ancestor update is a chain of inserts");
+                if (!v->definition() || v->definition()->opcode() != Opcode::INSERT) {
+                    throw UnsupportedError{
+                        "a part of an outer tile that is inserted under a branch or in a "
+                        "loop of `parallel` has no CPU realization yet; insert it at the "
+                        "body level",
+                        parent->loc};
+                }
                 chain.push_back(v->definition());
             }
             for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
                 add_root({Root::Kind::INSERT, *it, nullptr, target}, block);
             }
-            continue;
-        }
-        if (_plan->home(source) && _plan->home(source) == _plan->home(target)) {
             continue;
         }
         if (source == target) {
@@ -416,8 +457,7 @@ void BlockPlanner::fuse_epilogues(Block &block) {
             continue;
         }
         auto *result = contraction->result;
-        auto sites =
-            evaluation_sites(result, [this](const ir::Value *v) { return is_kept(v); });
+        auto sites = evaluation_sites(result, [this](const ir::Value *v) { return is_kept(v); });
         // Every consumer must be in the group, read pointwise and span the same elements.
         std::vector<ir::DimExtent> space;
         for (const auto &d : result->type()->dims) {
@@ -436,7 +476,9 @@ void BlockPlanner::fuse_epilogues(Block &block) {
             consumers += root.op && std::find(sites.begin(), sites.end(), root.op) != sites.end();
             analysis::visit_leaves(
                 root_source(root), {}, [this](const ir::Value *v) { return is_kept(v); },
-                [&](const analysis::Leaf &leaf) { fits &= leaf.value != result || leaf.pointwise; });
+                [&](const analysis::Leaf &leaf) {
+                    fits &= leaf.value != result || leaf.pointwise;
+                });
         }
         if (!fits || consumers != sites.size()) {
             continue;

@@ -131,22 +131,22 @@ void BlockPlanner::shape_contraction(Contraction &c) {
     // Slope with which an operand is read when `axis` moves: 1 is a plain vector load.
     auto operand_slope = [&](const ir::Value *operand, Dim axis) {
         analysis::Slope worst{true, 1};
-        analysis::visit_leaves(operand, {{axis.id, {true, 1}}}, is_leaf,
-                               [&](const analysis::Leaf &leaf) {
-            auto *op = leaf.value->definition();
-            analysis::Slope slope{true, 0};
-            if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
-                slope = analysis::address_slope(*op->operand(0)->type(), *leaf.value->type(),
-                                                leaf.slopes);
-            } else if (auto *home = _plan->home(leaf.value)) {
-                const auto &order = _plan->storage.at(home).order;
-                bool last = !order.empty() && order.back().dim == axis;
-                slope = {true, last ? 1 : 2};
-            }
-            if (!slope.known || (slope.value != 1 && slope.value != 0)) {
-                worst = slope;
-            }
-        });
+        analysis::visit_leaves(
+            operand, {{axis.id, {true, 1}}}, is_leaf, [&](const analysis::Leaf &leaf) {
+                auto *op = leaf.value->definition();
+                analysis::Slope slope{true, 0};
+                if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
+                    slope = analysis::address_slope(*op->operand(0)->type(), *leaf.value->type(),
+                                                    leaf.slopes);
+                } else if (auto *home = _plan->home(leaf.value)) {
+                    const auto &order = _plan->storage.at(home).order;
+                    bool last = !order.empty() && order.back().dim == axis;
+                    slope = {true, last ? 1 : 2};
+                }
+                if (!slope.known || (slope.value != 1 && slope.value != 0)) {
+                    worst = slope;
+                }
+            });
         return worst;
     };
     auto score = [&](const std::vector<ir::DimExtent> &free, size_t operand) {
@@ -200,15 +200,16 @@ void BlockPlanner::shape_contraction(Contraction &c) {
 static int64_t panel_steps(const Contraction &c, const target::CpuFacts &facts) {
     const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
     const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
-    if (!c.pack || c.nests.size() != 1 || c.products.size() != 1 || rows.empty() || columns.empty() ||
-        rows.back().extent < 4 * c.rows) {
+    if (!c.pack || c.nests.size() != 1 || c.products.size() != 1 || rows.empty() ||
+        columns.empty() || rows.back().extent < 4 * c.rows) {
         return 0;
     }
     const auto &nest = *c.nests.front();
     if (!nest.get<ir::NestPayload>().is_range) {
         return 0;
     }
-    auto begin = analysis::interval_of(nest.operand(0)), end = analysis::interval_of(nest.operand(1)),
+    auto begin = analysis::interval_of(nest.operand(0)),
+         end = analysis::interval_of(nest.operand(1)),
          step = analysis::interval_of(nest.operand(2));
     if (begin.low != begin.high || end.low != end.high || step.low != step.high || step.low <= 0) {
         return 0;
@@ -361,8 +362,8 @@ void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
             while (use->user()->operand(position) != result) {
                 ++position;
             }
-            auto *state = region->argument(region->arguments().size() -
-                                           parent->result_count() + position);
+            auto *state = region->argument(region->arguments().size() - parent->result_count() +
+                                           position);
             bool operand_reads_state = false;
             for (const auto *product : contraction.products) {
                 for (size_t i = 0; i < 2; ++i) {

@@ -137,14 +137,13 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
                 if (root.kind == Root::Kind::REDUCE && folded(other) != folded(root)) {
                     return false;
                 }
-                if (root.kind == Root::Kind::REDUCE &&
-                    regroups(*other.op) != regroups(*root.op)) {
+                if (root.kind == Root::Kind::REDUCE && regroups(*other.op) != regroups(*root.op)) {
                     return false;
                 }
                 break;
-            case Root::Kind::WRITE: written.push_back(_plan->home(other.target)
-                                                          ? _plan->home(other.target)
-                                                          : other.target);
+            case Root::Kind::WRITE:
+                written.push_back(_plan->home(other.target) ? _plan->home(other.target)
+                                                            : other.target);
                 if (other.source != other.target) {
                     pending.push_back(written.back());
                 }
@@ -178,6 +177,20 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
             if (!root.op->operand(i)->type()->is_view()) {
                 visit(root.op->operand(i));
             }
+        }
+    }
+    // What earlier roots read must be read as a whole before a store into the same view begins.
+    if (root.kind == Root::Kind::STORE) {
+        for (const auto &other : group.roots) {
+            auto *source = root_source(other);
+            auto reads = [&](const analysis::Leaf &leaf) {
+                auto *op = leaf.value->definition();
+                joins &= !op || op->opcode() != Opcode::LOAD ||
+                         (!_plan->may_alias && op->operand(0) != root.op->operand(0));
+            };
+            // A kept value is a leaf elsewhere; here its own expression counts.
+            auto beyond = [&](const ir::Value *v) { return v != source && is_kept(v); };
+            analysis::visit_leaves(source, none, beyond, reads);
         }
     }
     // Two stores into one view keep their order, element by element only if they cannot meet.
@@ -223,8 +236,8 @@ double BlockPlanner::axis_score(const LoopGroup &group, Dim axis) const {
     auto of_leaf = [&](const analysis::Leaf &leaf) {
         auto *op = leaf.value->definition();
         if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
-            score += slope_score(analysis::address_slope(*op->operand(0)->type(),
-                                                         *leaf.value->type(), leaf.slopes));
+            score += slope_score(
+                analysis::address_slope(*op->operand(0)->type(), *leaf.value->type(), leaf.slopes));
         } else if (auto *home = _plan->home(leaf.value)) {
             score += slope_score(storage_slope(_plan->storage.at(home), leaf.slopes));
         }
@@ -305,8 +318,7 @@ void BlockPlanner::finish_group(LoopGroup &group) {
         std::vector<DimExtent> order;
         for (const auto &d : group.loops) {
             if (root.kind == Root::Kind::REDUCE ? !group.folds(d.dim) : true) {
-                if (target->type()->find(d.dim) >= 0 &&
-                    !(best >= 0 && d.dim == axis.dim)) {
+                if (target->type()->find(d.dim) >= 0 && !(best >= 0 && d.dim == axis.dim)) {
                     order.push_back(d);
                 }
             }

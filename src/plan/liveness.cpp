@@ -67,8 +67,8 @@ double own_cost(const ir::Operation &op) {
 
 }// namespace
 
-std::vector<const ir::Operation *>
-evaluation_sites(const ir::Value *value, const std::function<bool(const ir::Value *)> &is_kept) {
+std::vector<const ir::Operation *> evaluation_sites(
+    const ir::Value *value, const std::function<bool(const ir::Value *)> &is_kept) {
     SiteWalk walk{is_kept, value->region(), {}, {}};
     walk.walk(value);
     std::vector<const ir::Operation *> ordered;

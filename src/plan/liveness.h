@@ -13,8 +13,8 @@ namespace luisa::tile::plan {
 
 /// The operations of the value's own region where its inline expression is finally evaluated:
 /// roots, kept operations (`is_kept`), nests. In program order, each once.
-[[nodiscard]] std::vector<const ir::Operation *>
-evaluation_sites(const ir::Value *value, const std::function<bool(const ir::Value *)> &is_kept);
+[[nodiscard]] std::vector<const ir::Operation *> evaluation_sites(
+    const ir::Value *value, const std::function<bool(const ir::Value *)> &is_kept);
 
 /// Stores in `op` or inside it, at any depth.
 void visit_stores(const ir::Operation &op, const std::function<void(const ir::Operation &)> &visit);

@@ -54,10 +54,11 @@ struct Contraction {
     bool transposed = false;///< the vector axis runs over a's free dimension instead of b's
     int rows = 6, vectors = 4, lanes = 16;///< register block: rows × (vectors · lanes)
     bool pack = false;                    ///< the vector operand is copied to panels first
-    bool shared = false;                  ///< panels are filled once a launch, by tasks of their own
-    std::vector<size_t> shared_axes;      ///< axes of the root domain that the panels depend on
-    int64_t panel_steps = 0;///< steps of the (one) nest whose part of a column block stays in L1; 0: all
-    std::vector<Root> epilogue;           ///< consumers applied in registers; empty: result is stored
+    bool shared = false;            ///< panels are filled once a launch, by tasks of their own
+    std::vector<size_t> shared_axes;///< axes of the root domain that the panels depend on
+    int64_t panel_steps =
+        0;///< steps of the (one) nest whose part of a column block stays in L1; 0: all
+    std::vector<Root> epilogue;///< consumers applied in registers; empty: result is stored
 };
 
 /// An operation that runs where it stands: nests, branches, loops and scalar loads.

@@ -65,15 +65,18 @@ struct Printer {
     void contraction(const Contraction &c) {
         const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
         const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
-        line(fmt::format("contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}",
-                         dims_text(rows), dims_text(columns), dims_text(c.roles.contracted), c.rows,
-                         c.vectors * c.lanes, c.nests.empty() ? "" : ", steps interchanged with blocks",
-                         !c.pack ? "" : c.shared ? ", vector operand packed once" : ", vector operand packed",
-                         c.panel_steps == all_steps ? ", sums in scratch"
-                         : c.panel_steps ? fmt::format(", panels of {} steps", c.panel_steps)
-                                         : "",
-                         c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
-                         at(c.products.front()->loc)));
+        line(fmt::format(
+            "contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}", dims_text(rows),
+            dims_text(columns), dims_text(c.roles.contracted), c.rows, c.vectors * c.lanes,
+            c.nests.empty() ? "" : ", steps interchanged with blocks",
+            !c.pack    ? ""
+            : c.shared ? ", vector operand packed once"
+                       : ", vector operand packed",
+            c.panel_steps == all_steps ? ", sums in scratch"
+            : c.panel_steps            ? fmt::format(", panels of {} steps", c.panel_steps)
+                                       : "",
+            c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
+            at(c.products.front()->loc)));
         ++depth;
         for (const auto &root : c.epilogue) {
             line("in registers: " + root_text(root));
@@ -107,13 +110,13 @@ struct Printer {
 
 std::string print(const Plan &plan) {
     Printer printer{plan, {}, 1};
-    printer.text = fmt::format("plan @{} cpu, {}-byte vectors, threads {}{} {{\n", plan.kernel->name,
-                               plan.facts.vector_bytes, plan.facts.threads,
+    printer.text = fmt::format("plan @{} cpu, {}-byte vectors, threads {}{} {{\n",
+                               plan.kernel->name, plan.facts.vector_bytes, plan.facts.threads,
                                plan.may_alias ? ", views may alias" : "");
     for (const auto &phase : plan.phases) {
         if (phase.nest) {
-            printer.line(fmt::format("tasks: parallel{}, {} at a time", at(phase.nest->loc),
-                                     phase.grain));
+            printer.line(
+                fmt::format("tasks: parallel{}, {} at a time", at(phase.nest->loc), phase.grain));
             ++printer.depth;
             printer.block(plan.blocks.at(phase.nest->body()));
             --printer.depth;

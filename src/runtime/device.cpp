@@ -45,8 +45,8 @@ int threads_from_environment(int otherwise) {
 /// How often this process descends by fork from the one that loaded the library.
 uint32_t fork_generation() {
     static std::atomic<uint32_t> generation{0};
-    static const int registered =
-        pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
+    static const int registered = pthread_atfork(
+        nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
     static_cast<void>(registered);
     return generation.load(std::memory_order_relaxed);
 }
@@ -91,8 +91,8 @@ emit::CpuTarget cpu_target(const std::string &name) {
         }
         accepted += level.here() ? std::string{", \""} + level.name + "\"" : "";
     }
-    throw TargetError{"DeviceOptions::cpu is \"" + name + "\", which this machine cannot run; it runs " +
-                      accepted};
+    throw TargetError{"DeviceOptions::cpu is \"" + name +
+                      "\", which this machine cannot run; it runs " + accepted};
 }
 
 }// namespace
@@ -125,8 +125,8 @@ int64_t checked_bytes(const int64_t *extents, int rank, size_t element, SourceLo
 
 /// Both kinds of device share this: the interpreter has no pool and no code.
 DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
-    : name{std::move(device_name)}, options{std::move(device_options)},
-      _generation{fork_generation()} {
+    : name{std::move(device_name)}, options{std::move(device_options)}, _generation{
+                                                                            fork_generation()} {
     if (options.threads < 0 || options.threads > most_threads) {
         throw ValueError{"DeviceOptions::threads is " + std::to_string(options.threads) +
                          ", expected 0 (all cores) to " + std::to_string(most_threads)};
@@ -224,7 +224,8 @@ void DeviceImpl::note_stores(const ir::Operation &op, std::vector<const ir::Valu
 std::shared_ptr<const compiler::CpuKernel> ShaderImpl::alias_safe() const {
     std::lock_guard lock{alias_mutex};
     if (!alias_code) {
-        alias_code = compiler::compile_cpu(*module, {device->target, device->options.threads, true});
+        alias_code = compiler::compile_cpu(*module,
+                                           {device->target, device->options.threads, true});
     }
     return alias_code;
 }
@@ -237,7 +238,8 @@ Device Device::create(const std::string &name, DeviceOptions options) {
                           "\"interpreter\""};
     }
     if (name != "cpu" && name != "interpreter") {
-        throw TargetError{"no device called '" + name + "'; this build has \"cpu\" and \"interpreter\""};
+        throw TargetError{"no device called '" + name +
+                          "'; this build has \"cpu\" and \"interpreter\""};
     }
     Device device;
     device._impl = std::make_shared<runtime::DeviceImpl>(name, std::move(options));
@@ -258,7 +260,8 @@ std::string Device::description() const {
         auto cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
         text += ": " + _impl->target.cpu + ", " + std::to_string(std::max(cores, 1)) + " cores, " +
                 std::to_string(_impl->options.threads) + " threads";
-        for (auto [type, label] : {std::pair{HWLOC_OBJ_L1CACHE, "L1"}, {HWLOC_OBJ_L2CACHE, "L2"},
+        for (auto [type, label] : {std::pair{HWLOC_OBJ_L1CACHE, "L1"},
+                                   {HWLOC_OBJ_L2CACHE, "L2"},
                                    {HWLOC_OBJ_L3CACHE, "L3"}}) {
             if (auto *cache = hwloc_get_obj_by_type(topology, type, 0)) {
                 text += std::string{", "} + label + " " +
@@ -286,8 +289,8 @@ double Event::milliseconds_since(const Event &earlier) const {
     return std::chrono::duration<double, std::milli>(_time - earlier._time).count();
 }
 
-void Stream::submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments, int count,
-                    SourceLoc loc) {
+void Stream::submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments,
+                    int count, SourceLoc loc) {
     if (!shader) {
         throw LifetimeError{"an empty Shader is dispatched: compile a kernel first", loc};
     }

@@ -20,8 +20,8 @@ struct ShaderImpl {
     DeviceImpl *device = nullptr;
     std::shared_ptr<const ir::Module> module;
     std::string text;
-    size_t words = 0;                        ///< of the argument block
-    std::vector<const ir::Value *> stored;   ///< parameters that are written
+    size_t words = 0;                               ///< of the argument block
+    std::vector<const ir::Value *> stored;          ///< parameters that are written
     std::shared_ptr<const compiler::CpuKernel> code;///< null on the interpreter
     ShaderMetadata metadata;
 
@@ -52,7 +52,7 @@ struct DeviceImpl {
     DeviceOptions options;
     emit::CpuTarget target;
     std::unique_ptr<Pool> pool;
-    std::mutex mutex;///< of the cache
+    std::mutex mutex;                                                    ///< of the cache
     std::unordered_multimap<uint64_t, std::unique_ptr<ShaderImpl>> cache;///< by hash of the text
 
 private:

@@ -40,7 +40,8 @@ void check_strides(const ir::Module &module, size_t i, const ir::Type &type, con
             throw ShapeError{"argument " + parameter_name(module, i) + " has stride " +
                                  std::to_string(a.strides[d]) + " in dimension " +
                                  std::to_string(d) + ", the kernel was captured for " +
-                                 std::to_string(expected), loc};
+                                 std::to_string(expected),
+                             loc};
         }
     }
 }
@@ -50,16 +51,19 @@ void check_view(const ir::Module &module, size_t i, const ir::Type &type, const 
     auto name = [&] { return "argument " + parameter_name(module, i); };
     if (!a.is_view) {
         throw TypeError{name() + " is a number, the kernel expects a view of " +
-                        to_string(type.scalar) + " " + ir::extents_text(type), loc};
+                            to_string(type.scalar) + " " + ir::extents_text(type),
+                        loc};
     }
     if (a.type != type.scalar || a.rank != static_cast<int>(type.rank())) {
         throw TypeError{name() + " is a rank-" + std::to_string(a.rank) + " tensor of " +
-                        to_string(a.type) + ", the kernel expects rank " +
-                        std::to_string(type.rank()) + " of " + to_string(type.scalar), loc};
+                            to_string(a.type) + ", the kernel expects rank " +
+                            std::to_string(type.rank()) + " of " + to_string(type.scalar),
+                        loc};
     }
     if (a.read_only && !type.read_only) {
         throw TypeError{name() + " is read only, the kernel's view may be written; declare it "
-                                 "TensorView<const T, R>", loc};
+                                 "TensorView<const T, R>",
+                        loc};
     }
     if (!a.alive) {
         throw LifetimeError{name() + " is a tensor that was moved from, freed or never made", loc};
@@ -70,12 +74,14 @@ void check_view(const ir::Module &module, size_t i, const ir::Type &type, const 
         auto expected = type.axes[static_cast<size_t>(d)].extent;
         if (a.extents[d] < 0) {
             throw ValueError{name() + " has the negative extent " + std::to_string(a.extents[d]) +
-                                 " in dimension " + std::to_string(d), loc};
+                                 " in dimension " + std::to_string(d),
+                             loc};
         }
         if (expected != ir::runtime_value && expected != a.extents[d]) {
             throw ShapeError{name() + " has extent " + std::to_string(a.extents[d]) +
                                  " in dimension " + std::to_string(d) +
-                                 ", the kernel was captured for " + std::to_string(expected), loc};
+                                 ", the kernel was captured for " + std::to_string(expected),
+                             loc};
         }
     }
     if (empty) {
@@ -92,7 +98,8 @@ void check_view(const ir::Module &module, size_t i, const ir::Type &type, const 
         throw AlignmentError{name() + " is at address " + text + ", which is a multiple of " +
                                  std::to_string(address & -address) + ", not of the " +
                                  std::to_string(size_of(a.type)) + " bytes of one " +
-                                 to_string(a.type), loc};
+                                 to_string(a.type),
+                             loc};
     }
 }
 
@@ -112,10 +119,11 @@ void check_names(const ShaderImpl &shader, const Argument *arguments, SourceLoc 
                         other.axes[k].name == type.axes[axis].name &&
                         arguments[j].extents[k] != arguments[i].extents[axis]) {
                         throw CallError{"extent '" + type.axes[axis].name + "' is " +
-                                        std::to_string(arguments[j].extents[k]) + " in argument " +
-                                        parameter_name(*shader.module, j) + " and " +
-                                        std::to_string(arguments[i].extents[axis]) + " in argument " +
-                                        parameter_name(*shader.module, i), loc};
+                                            std::to_string(arguments[j].extents[k]) +
+                                            " in argument " + parameter_name(*shader.module, j) +
+                                            " and " + std::to_string(arguments[i].extents[axis]) +
+                                            " in argument " + parameter_name(*shader.module, i),
+                                        loc};
                     }
                 }
             }
@@ -127,8 +135,7 @@ void check_names(const ShaderImpl &shader, const Argument *arguments, SourceLoc 
 constexpr int quick_steps = 200, exact_steps = 1000000;
 
 /// Whether a written view overlaps another; a written view whose own elements share addresses is an error.
-bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int count,
-                    SourceLoc loc) {
+bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc) {
     bool overlaps = false;
     const auto &parameters = shader.module->kernel()->body->arguments();
     for (const auto *stored : shader.stored) {
@@ -137,8 +144,9 @@ bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int cou
         for (int d = 0; d < a.rank; ++d) {
             if (a.strides[d] == 0 && a.extents[d] > 1) {
                 throw AliasError{"argument " + parameter_name(*shader.module, i) +
-                                 " is written, but its elements 0 and 1 of dimension " +
-                                 std::to_string(d) + " share an address (stride 0)", loc};
+                                     " is written, but its elements 0 and 1 of dimension " +
+                                     std::to_string(d) + " share an address (stride 0)",
+                                 loc};
             }
         }
         for (int j = 0; j < count; ++j) {
@@ -151,7 +159,8 @@ bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int cou
                                          range_text(a) + " and " +
                                          parameter_name(*shader.module, static_cast<size_t>(j)) +
                                          " at " + range_text(arguments[j]) +
-                                         " overlap, but the kernel promises noalias", loc};
+                                         " overlap, but the kernel promises noalias",
+                                     loc};
                 }
             }
         }
@@ -171,7 +180,8 @@ struct ThreadMemory {
             data = std::aligned_alloc(64, bytes);
             if (!data) {
                 bytes = 0;
-                throw OutOfMemoryError{"no memory for " + std::to_string(wanted) + " bytes of scratch"};
+                throw OutOfMemoryError{"no memory for " + std::to_string(wanted) +
+                                       " bytes of scratch"};
             }
         }
         return data;
@@ -189,12 +199,14 @@ struct Job {
 void run_tasks(void *context, int64_t begin, int64_t end) {
     const auto &job = *static_cast<const Job *>(context);
     DefaultFloatEnvironment environment;
-    job.phase->run(job.words, begin, end, scratch_memory.reserve(job.code->scratch_bytes), job.shared);
+    job.phase->run(job.words, begin, end, scratch_memory.reserve(job.code->scratch_bytes),
+                   job.shared);
 }
 
 void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const uint64_t *words) {
     auto &pool = *shader.device->pool;
-    Job job{&code, nullptr, words, code.shared_bytes ? shared_memory.reserve(code.shared_bytes) : nullptr};
+    Job job{&code, nullptr, words,
+            code.shared_bytes ? shared_memory.reserve(code.shared_bytes) : nullptr};
     for (const auto &phase : code.phases) {
         job.phase = &phase;
         auto count = phase.task_count;
@@ -204,7 +216,8 @@ void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const ui
             count = *static_cast<const int64_t *>(scratch);
         }
         // Below about twenty microseconds, sharing costs more than it gives.
-        bool small = phase.task_us > 0 && phase.task_us * static_cast<double>(count) < 20 && !pool.hot();
+        bool small = phase.task_us > 0 && phase.task_us * static_cast<double>(count) < 20 &&
+                     !pool.hot();
         if (count <= 1 || small || pool.threads() == 1) {
             if (count > 0) {
                 run_tasks(&job, 0, count);
@@ -217,13 +230,13 @@ void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const ui
 
 }// namespace
 
-void dispatch(const ShaderImpl &shader, const Argument *arguments, int count,
-              SourceLoc loc) {
+void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc) {
     shader.device->check_process(loc);
     const auto &parameters = shader.module->kernel()->body->arguments();
     if (count != static_cast<int>(parameters.size())) {
         throw CallError{"the kernel takes " + std::to_string(parameters.size()) + " arguments " +
-                        signature(*shader.module) + ", got " + std::to_string(count), loc};
+                            signature(*shader.module) + ", got " + std::to_string(count),
+                        loc};
     }
     for (size_t i = 0; i < parameters.size(); ++i) {
         const auto &type = *parameters[i]->type();
@@ -231,8 +244,9 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count,
             check_view(*shader.module, i, type, arguments[i], loc);
         } else if (arguments[i].is_view || arguments[i].type != type.scalar) {
             throw TypeError{"argument " + parameter_name(*shader.module, i) + " is " +
-                            (arguments[i].is_view ? "a tensor" : to_string(arguments[i].type)) +
-                            ", the kernel expects a scalar " + to_string(type.scalar), loc};
+                                (arguments[i].is_view ? "a tensor" : to_string(arguments[i].type)) +
+                                ", the kernel expects a scalar " + to_string(type.scalar),
+                            loc};
         }
     }
     check_names(shader, arguments, loc);

@@ -20,9 +20,17 @@ struct Term {
 class Search {
 public:
     void add(int64_t weight, int64_t count) noexcept {
-        if (count > 1 && weight != 0) {
-            _terms[_size++] = {weight, count};
+        if (count <= 1 || weight == 0) {
+            return;
         }
+        // The sum of two unknowns of one weight is one unknown: rows of two parts of a matrix.
+        for (int i = 0; i < _size; ++i) {
+            if (_terms[i].weight == weight) {
+                _terms[i].count += count - 1;
+                return;
+            }
+        }
+        _terms[_size++] = {weight, count};
     }
     bool solve(Wide goal, int steps) noexcept {
         std::sort(_terms, _terms + _size,

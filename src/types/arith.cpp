@@ -17,9 +17,7 @@ void require_integer(ScalarType type) {
 }
 
 // Bits of a value; bool counts as one.
-unsigned width(ScalarType type) noexcept {
-    return type == ScalarType::BOOL ? 1u : info(type).bits;
-}
+unsigned width(ScalarType type) noexcept { return type == ScalarType::BOOL ? 1u : info(type).bits; }
 
 // The low bits of a wrapped 64-bit result; unlike `normalize`, bool keeps its low bit only.
 uint64_t wrap(ScalarType type, uint64_t x) noexcept {
@@ -111,9 +109,7 @@ bool either_nan(ScalarType type, uint64_t a, uint64_t b) noexcept {
     return is_nan(type, a) || is_nan(type, b);
 }
 
-bool sign_bit(ScalarType type, uint64_t x) {
-    return (x & float_format(type).sign_mask()) != 0;
-}
+bool sign_bit(ScalarType type, uint64_t x) { return (x & float_format(type).sign_mask()) != 0; }
 
 // The smaller of two numbers; of two zeros the negative one.
 uint64_t smaller(ScalarType type, uint64_t a, uint64_t b) {
@@ -155,7 +151,8 @@ uint64_t mul(ScalarType type, uint64_t a, uint64_t b) {
 
 uint64_t div(ScalarType type, uint64_t a, uint64_t b) {
     if (is_float(type)) {
-        return evaluate(type, [](auto x, auto y) { return x / y; }, a, b);
+        return evaluate(
+            type, [](auto x, auto y) { return x / y; }, a, b);
     }
     return divide(type, a, b).quotient;
 }
@@ -233,8 +230,8 @@ uint64_t shr(ScalarType type, uint64_t a, uint64_t count) {
     count = normalize(type, count);
     if (is_signed(type)) {
         auto last = uint64_t{width(type)} - 1;// already leaves nothing but the sign
-        return wrap(type, static_cast<uint64_t>(signed_value(type, a) >>
-                                                (count < last ? count : last)));
+        return wrap(type,
+                    static_cast<uint64_t>(signed_value(type, a) >> (count < last ? count : last)));
     }
     return count >= width(type) ? 0 : a >> count;
 }
@@ -253,27 +250,33 @@ bool eq(ScalarType type, uint64_t a, uint64_t b) {
 bool ne(ScalarType type, uint64_t a, uint64_t b) { return !eq(type, a, b); }
 
 uint64_t fma(ScalarType type, uint64_t a, uint64_t b, uint64_t c) {
-    return evaluate(type, [](auto x, auto y, auto z) { return std::fma(x, y, z); }, a, b, c);
+    return evaluate(
+        type, [](auto x, auto y, auto z) { return std::fma(x, y, z); }, a, b, c);
 }
 
 uint64_t sqrt(ScalarType type, uint64_t a) {
-    return evaluate(type, [](auto x) { return std::sqrt(x); }, a);
+    return evaluate(
+        type, [](auto x) { return std::sqrt(x); }, a);
 }
 
 uint64_t floor(ScalarType type, uint64_t a) {
-    return evaluate(type, [](auto x) { return std::floor(x); }, a);
+    return evaluate(
+        type, [](auto x) { return std::floor(x); }, a);
 }
 
 uint64_t ceil(ScalarType type, uint64_t a) {
-    return evaluate(type, [](auto x) { return std::ceil(x); }, a);
+    return evaluate(
+        type, [](auto x) { return std::ceil(x); }, a);
 }
 
 uint64_t rint(ScalarType type, uint64_t a) {
-    return evaluate(type, [](auto x) { return std::nearbyint(x); }, a);
+    return evaluate(
+        type, [](auto x) { return std::nearbyint(x); }, a);
 }
 
 uint64_t trunc(ScalarType type, uint64_t a) {
-    return evaluate(type, [](auto x) { return std::trunc(x); }, a);
+    return evaluate(
+        type, [](auto x) { return std::trunc(x); }, a);
 }
 
 uint64_t highest(ScalarType type) {

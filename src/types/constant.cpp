@@ -51,9 +51,7 @@ bool is_finite(ScalarType type, uint64_t bits) {
     return decode(float_format(type), bits).kind == ExactFloat::Kind::FINITE;
 }
 
-bool is_finite(double x) {
-    return is_finite(ScalarType::FLOAT64, std::bit_cast<uint64_t>(x));
-}
+bool is_finite(double x) { return is_finite(ScalarType::FLOAT64, std::bit_cast<uint64_t>(x)); }
 
 // An integral decimal gets ".0", so that a float never reads like an integer.
 std::string with_point(std::string text) {
@@ -233,8 +231,7 @@ bool parse_constant(std::string_view text, ScalarType type, uint64_t &bits) {
 bool fits(ScalarType type, double x) {
     if (is_float(type)) {
         auto code = round_to(type, x);
-        return is_finite(x) ? is_finite(type, code)
-                            : x != x || float_format(type).has_infinity;
+        return is_finite(x) ? is_finite(type, code) : x != x || float_format(type).has_infinity;
     }
     if (!is_finite(x)) {
         return false;

@@ -14,9 +14,7 @@ namespace {
 
 using Kind = ExactFloat::Kind;
 
-uint64_t width_mask(unsigned bits) noexcept {
-    return ~uint64_t{0} >> (64 - bits);
-}
+uint64_t width_mask(unsigned bits) noexcept { return ~uint64_t{0} >> (64 - bits); }
 
 // The exact value of a code of any type.
 ExactFloat exact(ScalarType type, uint64_t bits) {
@@ -65,14 +63,11 @@ template<ScalarType type> float widen(uint64_t bits) noexcept {
 }
 
 template<ScalarType type> uint16_t narrow(double x) noexcept {
-    return static_cast<uint16_t>(
-        encode(float_format(type),
-               decode(float_format(ScalarType::FLOAT64), std::bit_cast<uint64_t>(x))));
+    return static_cast<uint16_t>(encode(
+        float_format(type), decode(float_format(ScalarType::FLOAT64), std::bit_cast<uint64_t>(x))));
 }
 
-bool is_fp8(ScalarType type) noexcept {
-    return is_float(type) && !info(type).computes;
-}
+bool is_fp8(ScalarType type) noexcept { return is_float(type) && !info(type).computes; }
 
 }// namespace
 
@@ -141,9 +136,7 @@ uint64_t from_int64(ScalarType type, int64_t x) {
     return convert(static_cast<uint64_t>(x), ScalarType::INT64, type);
 }
 
-uint64_t from_uint64(ScalarType type, uint64_t x) {
-    return convert(x, ScalarType::UINT64, type);
-}
+uint64_t from_uint64(ScalarType type, uint64_t x) { return convert(x, ScalarType::UINT64, type); }
 
 float half_to_float(uint16_t bits) noexcept { return widen<ScalarType::FLOAT16>(bits); }
 float bfloat16_to_float(uint16_t bits) noexcept { return widen<ScalarType::BFLOAT16>(bits); }

@@ -11,20 +11,13 @@ namespace {
 // truth values takes a cast that the author writes.
 constexpr ScalarTypeInfo scalar_types[] = {
     // name     bits  float  signed integer computes
-    {"bool", 8, false, false, false, true},
-    {"i8", 8, false, true, true, true},
-    {"i16", 16, false, true, true, true},
-    {"i32", 32, false, true, true, true},
-    {"i64", 64, false, true, true, true},
-    {"u8", 8, false, false, true, true},
-    {"u16", 16, false, false, true, true},
-    {"u32", 32, false, false, true, true},
-    {"u64", 64, false, false, true, true},
-    {"f16", 16, true, true, false, true},
-    {"bf16", 16, true, true, false, true},
-    {"f32", 32, true, true, false, true},
-    {"f64", 64, true, true, false, true},
-    {"e4m3fn", 8, true, true, false, false},
+    {"bool", 8, false, false, false, true}, {"i8", 8, false, true, true, true},
+    {"i16", 16, false, true, true, true},   {"i32", 32, false, true, true, true},
+    {"i64", 64, false, true, true, true},   {"u8", 8, false, false, true, true},
+    {"u16", 16, false, false, true, true},  {"u32", 32, false, false, true, true},
+    {"u64", 64, false, false, true, true},  {"f16", 16, true, true, false, true},
+    {"bf16", 16, true, true, false, true},  {"f32", 32, true, true, false, true},
+    {"f64", 64, true, true, false, true},   {"e4m3fn", 8, true, true, false, false},
     {"e5m2", 8, true, true, false, false},
 };
 static_assert(std::size(scalar_types) == scalar_type_count);

@@ -5,6 +5,5 @@
 using namespace luisa::tile;
 
 void f(Scalar<int> a) {
-    if (a > 1) {
-    }
+    if (a > 1) {}
 }

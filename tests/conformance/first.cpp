@@ -9,8 +9,8 @@ using namespace luisa::tile::test;
 namespace {
 
 auto gemm_kernel(int bm, int bn, int bk) {
-    return tile_kernel([=](TensorView<const float, 2> A, TensorView<const float, 2> B, TensorView<float, 2> C,
-                           Scalar<float> alpha) {
+    return tile_kernel([=](TensorView<const float, 2> A, TensorView<const float, 2> B,
+                           TensorView<float, 2> C, Scalar<float> alpha) {
         auto m = axis("m", bm), n = axis("n", bn), k = axis("k", bk);
         for (auto &nest : parallel(shape(ceil_div(C.extent(0), bm), ceil_div(C.extent(1), bn)))) {
             auto m0 = nest.index(0) * bm, n0 = nest.index(1) * bn;
@@ -31,16 +31,28 @@ auto gemm_kernel(int bm, int bn, int bk) {
 }// namespace
 
 TEST(Gemm, ragged_shapes_are_exact_on_integers) {
-    for (auto [M, N, K] : {std::array<int64_t, 3>{1, 1, 1}, {3, 17, 5}, {16, 16, 16}, {33, 65, 130}, {64, 17, 64}, {5, 130, 3}, {0, 4, 4}, {4, 4, 0}}) {
-        auto kernel = gemm_kernel(16, 32, 8).capture(tensor_shape(M, K), tensor_shape(K, N), tensor_shape(M, N));
-        run_both(kernel, {integer_view({M, K}, 1), integer_view({K, N}, 2), output_view({M, N})}, {bits_of(1.0f)});
+    for (auto [M, N, K] : {std::array<int64_t, 3>{1, 1, 1},
+                           {3, 17, 5},
+                           {16, 16, 16},
+                           {33, 65, 130},
+                           {64, 17, 64},
+                           {5, 130, 3},
+                           {0, 4, 4},
+                           {4, 4, 0}}) {
+        auto kernel = gemm_kernel(16, 32, 8).capture(tensor_shape(M, K), tensor_shape(K, N),
+                                                     tensor_shape(M, N));
+        run_both(kernel, {integer_view({M, K}, 1), integer_view({K, N}, 2), output_view({M, N})},
+                 {bits_of(1.0f)});
     }
 }
 
 TEST(Gemm, a_runtime_contraction_extent_is_one_kernel) {
-    auto kernel = gemm_kernel(16, 32, 8).capture(tensor_shape(33, dynamic("k")), tensor_shape(dynamic("k"), 65), tensor_shape(33, 65));
+    auto kernel = gemm_kernel(16, 32, 8).capture(
+        tensor_shape(33, dynamic("k")), tensor_shape(dynamic("k"), 65), tensor_shape(33, 65));
     for (int64_t K : {0, 1, 7, 8, 9, 40}) {
-        run_both(kernel, {integer_view({33, K}, 1), integer_view({K, 65}, 2), output_view({33, 65})}, {bits_of(2.0f)});
+        run_both(kernel,
+                 {integer_view({33, K}, 1), integer_view({K, 65}, 2), output_view({33, 65})},
+                 {bits_of(2.0f)});
     }
 }
 
@@ -62,7 +74,8 @@ TEST(Softmax, rows_agree) {
 
 TEST(Attention, causal_online_softmax) {
     const int bq = 16, bk = 16, hd = 8;
-    auto def = tile_kernel([=](TensorView<const float, 2> Q, TensorView<const float, 2> K, TensorView<const float, 2> V, TensorView<float, 2> O) {
+    auto def = tile_kernel([=](TensorView<const float, 2> Q, TensorView<const float, 2> K,
+                               TensorView<const float, 2> V, TensorView<float, 2> O) {
         auto q = axis("q", bq), k = axis("k", bk), d = axis("d", hd), e = axis("e", hd);
         for (auto &nest : parallel(shape(ceil_div(Q.extent(0), bq)))) {
             auto q0 = nest.index() * bq;
@@ -87,52 +100,75 @@ TEST(Attention, causal_online_softmax) {
             O(coord(q0, 0), shape(q, e)).store(acc / row_sum);
         }
     });
-    auto kernel = def.capture(tensor_shape(dynamic("s"), hd), tensor_shape(dynamic("s"), hd), tensor_shape(dynamic("s"), hd), tensor_shape(dynamic("s"), hd));
+    auto kernel = def.capture(tensor_shape(dynamic("s"), hd), tensor_shape(dynamic("s"), hd),
+                              tensor_shape(dynamic("s"), hd), tensor_shape(dynamic("s"), hd));
     for (int64_t n : {1, 10, 16, 33}) {
-        run_both(kernel, {random_view({n, hd}, 1), random_view({n, hd}, 2), random_view({n, hd}, 5), output_view({n, hd})}, {}, {1e-5});
+        run_both(kernel,
+                 {random_view({n, hd}, 1), random_view({n, hd}, 2), random_view({n, hd}, 5),
+                  output_view({n, hd})},
+                 {}, {1e-5});
     }
 }
 
 TEST(States, swaps_rotations_zero_trips_and_branches) {
-    auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 1> Y, Scalar<int64_t> n) {
-        auto i = axis("i", 3), j = axis("j", 4);
-        auto x = X[coord(0, 0), shape(i, j)];
-        Scalar<float> total = 0.0f, seen = 0.0f;
-        for (auto &s : serial(range(0, n))) {
-            for (auto &p : s.pipeline(range(0, 3))) {
-                auto row = Scalar<float>(0.0f);
-                for (auto &r : p.reduce(shape(j))) { row += x.at(coord(p.index(), r.index())); }
-                total += row;
+    auto def = tile_kernel(
+        [](TensorView<const float, 2> X, TensorView<float, 1> Y, Scalar<int64_t> n) {
+            auto i = axis("i", 3), j = axis("j", 4);
+            auto x = X[coord(0, 0), shape(i, j)];
+            Scalar<float> total = 0.0f, seen = 0.0f;
+            for (auto &s : serial(range(0, n))) {
+                for (auto &p : s.pipeline(range(0, 3))) {
+                    auto row = Scalar<float>(0.0f);
+                    for (auto &r : p.reduce(shape(j))) {
+                        row += x.at(coord(p.index(), r.index()));
+                    }
+                    total += row;
+                }
+                seen += 1.0f;
             }
-            seen += 1.0f;
-        }
-        Y(0).store(total);
-        Y(1).store(seen);
-        Scalar<float> a = 0.0f, b = 1.0f;
-        for ([[maybe_unused]] auto &s : serial(range(0, 7))) { auto t = a + b; a = b; b = t; }
-        Y(2).store(a);
-        Scalar<float> c = 1.0f, d = 2.0f;
-        for ([[maybe_unused]] auto &s : serial(range(0, 3))) { std::swap(c, d); }
-        Y(3).store(c * 10.0f + d);
-        Scalar<float> z = 5.0f;
-        for (auto &s : serial(range(5, 3))) { z = z + cast<float>(s.index()); }
-        Y(4).store(z);
-        Scalar<float> w = 0.0f;
-        Scalar<int64_t> outer = 0, inner_total = 0;
-        while_([&] { return outer < 2; }, [&] {
-            Scalar<int64_t> inner = 0;
-            while_([&] { return inner < 2; }, [&] { inner += 1; inner_total += 1; });
-            outer += 1;
+            Y(0).store(total);
+            Y(1).store(seen);
+            Scalar<float> a = 0.0f, b = 1.0f;
+            for ([[maybe_unused]] auto &s : serial(range(0, 7))) {
+                auto t = a + b;
+                a = b;
+                b = t;
+            }
+            Y(2).store(a);
+            Scalar<float> c = 1.0f, d = 2.0f;
+            for ([[maybe_unused]] auto &s : serial(range(0, 3))) {
+                std::swap(c, d);
+            }
+            Y(3).store(c * 10.0f + d);
+            Scalar<float> z = 5.0f;
+            for (auto &s : serial(range(5, 3))) {
+                z = z + cast<float>(s.index());
+            }
+            Y(4).store(z);
+            Scalar<float> w = 0.0f;
+            Scalar<int64_t> outer = 0, inner_total = 0;
+            while_([&] { return outer < 2; },
+                   [&] {
+                       Scalar<int64_t> inner = 0;
+                       while_([&] { return inner < 2; },
+                              [&] {
+                                  inner += 1;
+                                  inner_total += 1;
+                              });
+                       outer += 1;
+                   });
+            if_(
+                inner_total == 4, [&] { w = 1.0f; }, [&] { w = w - 1.0f; });
+            if_(outer == 3, [&] { w = 100.0f; });
+            Y(5).store(w);
+            auto sq = map(x, [](auto v) { return v * v + 1.0f; });
+            Y(6).store(sq.at(coord(1, 1)));
+            auto u = x, v = x + 1.0f;
+            for ([[maybe_unused]] auto &s : serial(range(0, 3))) {
+                std::swap(u, v);
+            }
+            Y(7).store(u.at(coord(2, 3)));
         });
-        if_(inner_total == 4, [&] { w = 1.0f; }, [&] { w = w - 1.0f; });
-        if_(outer == 3, [&] { w = 100.0f; });
-        Y(5).store(w);
-        auto sq = map(x, [](auto v) { return v * v + 1.0f; });
-        Y(6).store(sq.at(coord(1, 1)));
-        auto u = x, v = x + 1.0f;
-        for ([[maybe_unused]] auto &s : serial(range(0, 3))) { std::swap(u, v); }
-        Y(7).store(u.at(coord(2, 3)));
-    });
     auto kernel = def.capture(tensor_shape(3, 4), tensor_shape(8));
     auto out = run_both(kernel, {integer_view({3, 4}, 1), output_view({8})}, {bits_of(int64_t{2})});
     EXPECT_EQ(element_value(out[1], 1), 2);
@@ -144,21 +180,22 @@ TEST(States, swaps_rotations_zero_trips_and_branches) {
 }
 
 TEST(Ancestor, updates_are_collective_or_inserted_and_snapshots_stay) {
-    auto def = tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y, TensorView<float, 1> Z) {
-        auto m = axis("m", 6);
-        for ([[maybe_unused]] auto &nest : parallel(shape(1))) {
-            auto y = X[coord(0), shape(m)];
-            auto before = y;
-            auto flag = zeros<float>(shape(m));
-            for (auto &child : nest.parallel(shape(m))) {
-                auto v = y.at(child) * 10.0f;
-                y = insert(y, child, v);
-                flag = flag + 1.0f;
+    auto def = tile_kernel(
+        [](TensorView<const float, 1> X, TensorView<float, 1> Y, TensorView<float, 1> Z) {
+            auto m = axis("m", 6);
+            for ([[maybe_unused]] auto &nest : parallel(shape(1))) {
+                auto y = X[coord(0), shape(m)];
+                auto before = y;
+                auto flag = zeros<float>(shape(m));
+                for (auto &child : nest.parallel(shape(m))) {
+                    auto v = y.at(child) * 10.0f;
+                    y = insert(y, child, v);
+                    flag = flag + 1.0f;
+                }
+                Y(coord(0), shape(m)).store(y + flag);
+                Z(coord(0), shape(m)).store(before);
             }
-            Y(coord(0), shape(m)).store(y + flag);
-            Z(coord(0), shape(m)).store(before);
-        }
-    });
+        });
     auto kernel = def.capture(tensor_shape(6), tensor_shape(6), tensor_shape(6));
     auto out = run_both(kernel, {integer_view({6}, 1), output_view({6}), output_view({6})});
     EXPECT_EQ(element_value(out[1], 2), element_value(out[0], 2) * 10 + 1);
@@ -170,9 +207,13 @@ TEST(Folds, keep_their_order) {
         for (auto &nest : parallel(shape(1))) {
             auto x = X[coord(nest.index() * 3), shape(k)];
             auto left = Scalar<float>{0.0f};
-            for (auto &r : nest.reduce(shape(k), reduction::fold_left)) { left = left - x.at(r); }
+            for (auto &r : nest.reduce(shape(k), reduction::fold_left)) {
+                left = left - x.at(r);
+            }
             auto right = Scalar<float>{0.0f};
-            for (auto &r : nest.reduce(shape(k), reduction::fold_right)) { right = x.at(r) - right; }
+            for (auto &r : nest.reduce(shape(k), reduction::fold_right)) {
+                right = x.at(r) - right;
+            }
             Y(0).store(left);
             Y(1).store(right);
         }
@@ -193,5 +234,26 @@ TEST(Scan, by_gather_chain) {
         }
         Y(coord(0), shape(columns)).store(prefix);
     });
-    run_both(def.capture(tensor_shape(45), tensor_shape(45)), {integer_view({45}, 9), output_view({45})});
+    run_both(def.capture(tensor_shape(45), tensor_shape(45)),
+             {integer_view({45}, 9), output_view({45})});
+}
+
+TEST(Ancestor, inserts_two_nests_deep_land_in_the_outermost_tile) {
+    auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> Y) {
+        auto m = axis("m", 5), n = axis("n", 7);
+        for ([[maybe_unused]] auto &nest : parallel(shape(1))) {
+            auto y = X[coord(0, 0), shape(m, n)];
+            for (auto &row : nest.parallel(shape(m))) {
+                for (auto &column : row.parallel(shape(n))) {
+                    auto v = y.at(coord(row.index(), column.index())) * 2.0f +
+                             cast<float>(row.index());
+                    y = insert(y, coord(row.index(), column.index()), v);
+                }
+            }
+            Y(coord(0, 0), shape(m, n)).store(y);
+        }
+    });
+    auto out = run_both(def.capture(tensor_shape(5, 7), tensor_shape(5, 7)),
+                        {integer_view({5, 7}, 1), output_view({5, 7})});
+    EXPECT_EQ(element_value(out[1], 8), element_value(out[0], 8) * 2 + 1);
 }

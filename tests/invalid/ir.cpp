@@ -33,7 +33,8 @@ const Case cases[] = {
     {"%x = extent %A {index = 1} : i64", "extent that the view lacks"},
     {"%x = mma %n, %n, %n : i64", "contracts no dimension"},
     {"%x = lanes : <4 x f32>", "no integer vector", true},
-    {"%x = lanes : <4 x i32>\n %y = extract_lane %x {index = 4} : i32", "lane that the vector lacks", true},
+    {"%x = lanes : <4 x i32>\n %y = extract_lane %x {index = 4} : i32",
+     "lane that the vector lacks", true},
     {"%x = lanes : <4 x i32>\n %y = shuffle %x, %x {lanes = [0 8]} : <2 x i32>", "no lane", true},
     {"%x = read %p {align = 3} : f32", "no power of two", true},
     {"%x = read %p {masked = true} : f32", "wrong number of operands", true},
@@ -45,13 +46,15 @@ const Case cases[] = {
 
 TEST(InvalidIr, each_broken_rule_is_named_with_a_caret) {
     for (const auto &c : cases) {
-        std::string head = c.machine ? "machine @k(%p: ptr, %n: i64) {\n"
-                                     : "kernel @k(%A: view<f32, 4>, %n: i64, %f: f32, %b: bool) {\n";
+        std::string head = c.machine
+                               ? "machine @k(%p: ptr, %n: i64) {\n"
+                               : "kernel @k(%A: view<f32, 4>, %n: i64, %f: f32, %b: bool) {\n";
         try {
             (void)parse(head + c.body + "\n}\n");
             ADD_FAILURE() << "accepted: " << c.body;
         } catch (const VerifyError &e) {
-            EXPECT_NE(e.message().find(c.message), std::string::npos) << c.body << "\n" << e.message();
+            EXPECT_NE(e.message().find(c.message), std::string::npos) << c.body << "\n"
+                                                                      << e.message();
             EXPECT_EQ(e.message().back(), '^') << e.message();
         }
     }

@@ -72,11 +72,13 @@ template<class T = float> View random_view(std::vector<int64_t> extents, uint32_
 }
 
 /// Small integers in [-range, range] as T: sums of them are exact.
-template<class T = float> View integer_view(std::vector<int64_t> extents, uint32_t seed, int range = 3) {
+template<class T = float>
+View integer_view(std::vector<int64_t> extents, uint32_t seed, int range = 3) {
     std::mt19937 engine{seed};
     std::vector<T> values(1021);
     for (auto &x : values) {
-        x = static_cast<T>(static_cast<float>(static_cast<int>(engine() % static_cast<uint32_t>(2 * range + 1)) - range));
+        x = static_cast<T>(static_cast<float>(
+            static_cast<int>(engine() % static_cast<uint32_t>(2 * range + 1)) - range));
     }
     return dense<T>(std::move(extents), values);
 }
@@ -121,7 +123,8 @@ inline std::vector<KernelArgument> arguments_of(const ir::Module &module, std::v
     return list;
 }
 
-inline void run_cpu(const compiler::CpuKernel &kernel, const std::vector<KernelArgument> &arguments) {
+inline void run_cpu(const compiler::CpuKernel &kernel,
+                    const std::vector<KernelArgument> &arguments) {
     std::vector<uint64_t> words;
     for (const auto &a : arguments) {
         if (a.extents.empty() && !a.data) {
@@ -167,7 +170,8 @@ inline ::testing::AssertionResult same(const View &expected, const View &got, do
                                        size_t which) {
     auto width = size_of(expected.type);
     for (size_t i = 0; i * width + width <= expected.bytes.size(); ++i) {
-        if (std::memcmp(expected.bytes.data() + i * width, got.bytes.data() + i * width, width) == 0) {
+        if (std::memcmp(expected.bytes.data() + i * width, got.bytes.data() + i * width, width) ==
+            0) {
             continue;
         }
         double e = element_value(expected, i), g = element_value(got, i);

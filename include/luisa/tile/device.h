@@ -29,7 +29,7 @@ struct Argument {
 struct DeviceOptions {
     int threads = 0;      ///< 0: LUISA_TILE_THREADS if set, else every core
     bool validate = false;///< check aliasing promises and, on the interpreter, bounds and races
-    std::string cpu;      ///< CPU to generate code for, as LLVM names it; empty: this machine
+    std::string cpu{};    ///< CPU to generate code for, as LLVM names it; empty: this machine
 };
 
 /// What compiling a kernel gave: for explain, tests and benchmarks.
@@ -88,7 +88,7 @@ namespace runtime {
 ///   CallError      wrong number of arguments, or two extents of one name differ
 ///   TypeError      element type or rank differs, or a read-only tensor for a view that may be written
 ///   ShapeError     an extent or stride is not the one that the kernel was captured for
-///   AliasError     a written view has several positions for one element; with `validate`, it shares
+///   AliasError     a written view has several positions for one element (stride 0); with `validate`, it shares
 ///                  elements with another one although the kernel promises `noalias`
 ///   LifetimeError  a tensor was moved from or freed
 ///   ValueError     null memory with elements

@@ -29,9 +29,32 @@ struct SourceLoc {
 
 /// The kinds of mistake; each has a class of its own below.
 enum class ErrorKind : uint8_t {
-    SHAPE, TYPE, VALUE, INDEX, BOUNDS, OWNERSHIP, SCOPE, ALIAS, ALIGNMENT, DEVICE, LIFETIME, CALL,
-    CONSTRAINT, CAPTURE, PARSE, VERIFY, TARGET, UNSUPPORTED, COMPILE, RESOURCE, DEVICE_UNAVAILABLE,
-    STATE, RACE, INTEROP, OUT_OF_MEMORY, INTERNAL,
+    SHAPE,
+    TYPE,
+    VALUE,
+    INDEX,
+    BOUNDS,
+    OWNERSHIP,
+    SCOPE,
+    ALIAS,
+    ALIGNMENT,
+    DEVICE,
+    LIFETIME,
+    CALL,
+    CONSTRAINT,
+    CAPTURE,
+    PARSE,
+    VERIFY,
+    TARGET,
+    UNSUPPORTED,
+    COMPILE,
+    RESOURCE,
+    DEVICE_UNAVAILABLE,
+    STATE,
+    RACE,
+    INTEROP,
+    OUT_OF_MEMORY,
+    INTERNAL,
 };
 
 /// The name of the class for `kind`: "ShapeError".

@@ -157,7 +157,8 @@ template<class A, class B, class C>
 /// […, M, K] × […, K, N] by position. The accumulator is f32 for floats below 32 bits, i32 for 8-bit
 /// integers, else T.
 template<class T>
-[[nodiscard]] auto matmul(const Tile<T> &a, const Tile<T> &b, SourceLoc loc = SourceLoc::current()) {
+[[nodiscard]] auto matmul(const Tile<T> &a, const Tile<T> &b,
+                          SourceLoc loc = SourceLoc::current()) {
     using A = std::conditional_t<is_floating_element<T> && sizeof(T) < 4, float,
                                  std::conditional_t<sizeof(T) == 1, int32_t, T>>;
     return Tile<A>(core::matmul(a.value(loc), b.value(loc), scalar_type_of<A>, loc), loc);
@@ -231,8 +232,9 @@ template<size_t> using Int64Scalar = Scalar<int64_t>;
 template<size_t R = 0, class F>
 Coord call_with_coordinates(const char *what, const F &f, const std::vector<Value *> &at,
                             SourceLoc loc) {
-    static_assert(R <= 6, "the lambda takes one Scalar<int64_t> a dimension, up to six, is not mutable, "
-                          "and returns coord(…)");
+    static_assert(R <= 6,
+                  "the lambda takes one Scalar<int64_t> a dimension, up to six, is not mutable, "
+                  "and returns coord(…)");
     auto call = [&]<size_t... I>(std::index_sequence<I...>) {
         if constexpr (std::is_invocable_r_v<Coord, const F &, Int64Scalar<I>...>) {
             return at.size() == R ? f(Scalar<int64_t>(at[I], loc)...)
@@ -262,8 +264,9 @@ template<class T, class F>
 
 namespace core {
 template<class F, class... T> auto map(const F &f, SourceLoc loc, const Tile<T> &...x) {
-    static_assert(std::is_invocable_v<const F &, Scalar<T>...>,
-                  "map: the lambda takes one Scalar an operand, of its element type, and is not mutable");
+    static_assert(
+        std::is_invocable_v<const F &, Scalar<T>...>,
+        "map: the lambda takes one Scalar an operand, of its element type, and is not mutable");
     using R = std::remove_cvref_t<std::invoke_result_t<const F &, Scalar<T>...>>;
     static_assert(StagedValue<R>, "map: the lambda returns a Scalar");
     begin_pure_body("map", loc);

@@ -44,9 +44,7 @@ public:
 
     // Exact matches for host integers on one side; otherwise the built-in operators compete.
 #define LUISA_TILE_INDEX_OPERATOR(R, OP)                                                           \
-    template<std::integral U> friend R operator OP(Index a, U b) {                                 \
-        return a OP Index(b, a._loc);                                                              \
-    }                                                                                              \
+    template<std::integral U> friend R operator OP(Index a, U b) { return a OP Index(b, a._loc); } \
     template<std::integral U> friend R operator OP(U a, Index b) { return Index(a, b._loc) OP b; }
     LUISA_TILE_INDEX_OPERATOR(Index, +)
     LUISA_TILE_INDEX_OPERATOR(Index, -)
@@ -76,7 +74,8 @@ public:
     IndexArg(U value, SourceLoc loc = SourceLoc::current())
         : _host{static_cast<int64_t>(value)}, _present{true}, _loc{loc} {}
     IndexArg(Index value, SourceLoc loc = SourceLoc::current());
-    template<std::integral T> IndexArg(const Scalar<T> &value, SourceLoc loc = SourceLoc::current());
+    template<std::integral T>
+    IndexArg(const Scalar<T> &value, SourceLoc loc = SourceLoc::current());
     template<std::integral T> IndexArg(const Tile<T> &value, SourceLoc loc = SourceLoc::current());
 
     [[nodiscard]] bool present() const noexcept { return _present; }

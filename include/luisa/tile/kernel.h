@@ -22,7 +22,9 @@ struct Extent {
 struct TensorMeta {
     std::vector<Extent> extents;
     std::vector<int64_t> strides;
-    [[nodiscard]] TensorMeta with_strides(std::vector<int64_t> s) const { return {extents, std::move(s)}; }
+    [[nodiscard]] TensorMeta with_strides(std::vector<int64_t> s) const {
+        return {extents, std::move(s)};
+    }
 };
 template<class... E> [[nodiscard]] TensorMeta tensor_shape(E... extents) {
     return {{Extent(extents)...}, {}};
@@ -75,9 +77,7 @@ private:
     std::unique_ptr<State> _state;
 };
 
-template<class P> struct parameter_traits {
-    static constexpr bool ok = false, is_tensor = false;
-};
+template<class P> struct parameter_traits { static constexpr bool ok = false, is_tensor = false; };
 template<class T, int R> struct parameter_traits<TensorView<T, R>> {
     static constexpr bool ok = true, is_tensor = true;
 };
@@ -94,15 +94,18 @@ template<class F, class... P> class KernelDefinition {
                   "capture other host values with [=]");
 
 public:
-    static constexpr size_t tensors = (size_t{0} + ... + (core::parameter_traits<P>::is_tensor ? 1 : 0));
+    static constexpr size_t tensors = (size_t{0} + ... +
+                                       (core::parameter_traits<P>::is_tensor ? 1 : 0));
     KernelDefinition(F f, KernelOptions options, SourceLoc loc)
         : _f{std::move(f)}, _options{options}, _loc{loc} {}
 
     /// One `tensor_shape` a TensorView parameter, in order; Scalars take none.
-    template<std::convertible_to<TensorMeta>... M> [[nodiscard]] Kernel capture(const M &...meta) const {
-        static_assert(sizeof...(M) == tensors,
-                      "capture() takes one tensor_shape per TensorView parameter, in order; Scalars "
-                      "take none");
+    template<std::convertible_to<TensorMeta>... M>
+    [[nodiscard]] Kernel capture(const M &...meta) const {
+        static_assert(
+            sizeof...(M) == tensors,
+            "capture() takes one tensor_shape per TensorView parameter, in order; Scalars "
+            "take none");
         const std::array<TensorMeta, tensors> all{meta...};
         return capture_from(all.data());
     }
@@ -124,8 +127,8 @@ private:
            [[maybe_unused]] size_t &next) const {
         if constexpr (core::parameter_traits<Q>::is_tensor) {
             using T = typename Q::element;
-            return Q{scope.tensor(scalar_type_of<std::remove_const_t<T>>, std::is_const_v<T>, Q::rank,
-                                  meta[next++], _loc)};
+            return Q{scope.tensor(scalar_type_of<std::remove_const_t<T>>, std::is_const_v<T>,
+                                  Q::rank, meta[next++], _loc)};
         } else {
             return Q{scope.scalar(scalar_type_of<typename Q::element>), _loc};
         }
@@ -136,9 +139,7 @@ private:
 };
 
 namespace core {
-template<class M> struct signature {
-    static constexpr bool ok = false;
-};
+template<class M> struct signature { static constexpr bool ok = false; };
 template<class C, class R, class... A> struct signature<R (C::*)(A...) const> {
     static constexpr bool ok = true;
     using result = R;
@@ -156,21 +157,24 @@ template<class R, class... A> struct signature<R (*)(A...)> {
 /// Keeps a typed kernel definition; runs nothing. Takes a lambda, functor or function that returns nothing and whose
 /// parameters are views and scalars.
 template<class F>
-[[nodiscard]] auto tile_kernel(F f, KernelOptions options = {}, SourceLoc loc = SourceLoc::current()) {
+[[nodiscard]] auto tile_kernel(F f, KernelOptions options = {},
+                               SourceLoc loc = SourceLoc::current()) {
     if constexpr (std::is_function_v<std::remove_pointer_t<F>>) {
         using S = core::signature<F>;
         return typename S::template definition<F>(std::move(f), options, loc);
     } else if constexpr (!requires { &F::operator(); }) {
-        static_assert(core::always_false<F>,
-                      "tile_kernel: the parameter types must be written out: TensorView<T, R> or "
-                      "Scalar<T> (an `auto` parameter or an overloaded call operator has no signature "
-                      "to capture from)");
+        static_assert(
+            core::always_false<F>,
+            "tile_kernel: the parameter types must be written out: TensorView<T, R> or "
+            "Scalar<T> (an `auto` parameter or an overloaded call operator has no signature "
+            "to capture from)");
     } else {
         using S = core::signature<decltype(&F::operator())>;
         if constexpr (!S::ok) {
-            static_assert(core::always_false<F>,
-                          "tile_kernel: the lambda must not be mutable: it runs once per capture and "
-                          "must mean the same each time");
+            static_assert(
+                core::always_false<F>,
+                "tile_kernel: the lambda must not be mutable: it runs once per capture and "
+                "must mean the same each time");
         } else {
             static_assert(std::is_void_v<typename S::result>,
                           "tile_kernel: the lambda returns nothing; write results through a "

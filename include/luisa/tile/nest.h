@@ -141,9 +141,10 @@ void end_while();
 
 /// Runs `then` where the condition holds. Branches assign outer variables; one assigned on one side only has
 /// its earlier value on the other.
-template<class F> void if_(const Scalar<bool> &condition, const F &then_part,
-                           SourceLoc loc = SourceLoc::current()) {
-    static_assert(std::is_invocable_v<const F &>, "if_: a branch takes no arguments and is not mutable");
+template<class F>
+void if_(const Scalar<bool> &condition, const F &then_part, SourceLoc loc = SourceLoc::current()) {
+    static_assert(std::is_invocable_v<const F &>,
+                  "if_: a branch takes no arguments and is not mutable");
     static_assert(std::is_void_v<std::invoke_result_t<const F &>>,
                   "if_: a branch returns nothing; assign an outer variable");
     core::begin_if(condition.value(loc), loc);
@@ -155,7 +156,8 @@ template<class F, class G>
     requires std::is_invocable_v<const G &>
 void if_(const Scalar<bool> &condition, const F &then_part, const G &else_part,
          SourceLoc loc = SourceLoc::current()) {
-    static_assert(std::is_invocable_v<const F &>, "if_: a branch takes no arguments and is not mutable");
+    static_assert(std::is_invocable_v<const F &>,
+                  "if_: a branch takes no arguments and is not mutable");
     static_assert(std::is_void_v<std::invoke_result_t<const F &>> &&
                       std::is_void_v<std::invoke_result_t<const G &>>,
                   "if_: a branch returns nothing; assign an outer variable");

@@ -13,13 +13,28 @@ enum class Bounds : uint8_t {
 
 /// The regroupings that a reduction permits; see docs/language.md.
 enum class ReductionPolicy : uint8_t {
-    UNORDERED_TREE, ORDERED_TREE, FOLD_LEFT, FOLD_RIGHT, BALANCED_TREE
+    UNORDERED_TREE,
+    ORDERED_TREE,
+    FOLD_LEFT,
+    FOLD_RIGHT,
+    BALANCED_TREE
 };
 
 /// The built-in reducers of expression-form reductions.
 enum class Reducer : uint8_t {
-    ADD, MULTIPLY, MINIMUM, MAXIMUM, FMIN, FMAX, LOGICAL_AND, LOGICAL_OR, BIT_AND, BIT_OR, BIT_XOR,
-    ARGMIN, ARGMAX
+    ADD,
+    MULTIPLY,
+    MINIMUM,
+    MAXIMUM,
+    FMIN,
+    FMAX,
+    LOGICAL_AND,
+    LOGICAL_OR,
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
+    ARGMIN,
+    ARGMAX
 };
 
 /// What argmin and argmax do with NaN: the first NaN wins, or NaNs are passed over.

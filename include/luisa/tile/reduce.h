@@ -11,9 +11,7 @@ template<class X, class... R>
 struct first_staged<X, R...>
     : std::conditional_t<StagedValue<X>, std::type_identity<std::remove_cvref_t<X>>,
                          first_staged<R...>> {};
-template<> struct first_staged<> {
-    using type = void;
-};
+template<> struct first_staged<> { using type = void; };
 /// The element type that host numbers among the operands take.
 template<class... X> using staged_element = element_t<typename first_staged<X...>::type>;
 template<class T, class... X>
@@ -87,7 +85,7 @@ struct MaskArg {
 };
 
 struct ReduceOptions {
-    MaskArg mask = {};                     ///< contributions where it is false are skipped
+    MaskArg mask = {};                   ///< contributions where it is false are skipped
     NanPolicy nan = NanPolicy::PROPAGATE;///< what NaN does to argmin and argmax
 };
 
@@ -97,8 +95,9 @@ template<class T>
 [[nodiscard]] Tile<T> reduce(const Tile<T> &x, const ReduceAxes &axes, ReducerFunction op,
                              ReductionPolicy policy, ReduceOptions options = {},
                              SourceLoc loc = SourceLoc::current()) {
-    return {core::reduce(op.reducer, x.value(loc), axes.dims, policy, options.mask.v, options.nan, loc),
-            loc};
+    return {
+        core::reduce(op.reducer, x.value(loc), axes.dims, policy, options.mask.v, options.nan, loc),
+        loc};
 }
 /// The same with the kernel's default policy.
 template<class T>

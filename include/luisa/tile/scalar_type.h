@@ -8,17 +8,30 @@ namespace luisa::tile {
 
 /// The element formats of views and tiles.
 enum class ScalarType : uint8_t {
-    BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
-    FLOAT16, BFLOAT16, FLOAT32, FLOAT64, FLOAT8_E4M3FN, FLOAT8_E5M2,
+    BOOL,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    FLOAT16,
+    BFLOAT16,
+    FLOAT32,
+    FLOAT64,
+    FLOAT8_E4M3FN,
+    FLOAT8_E5M2,
 };
 inline constexpr size_t scalar_type_count = 15;
 
 /// What a format is: one row of the table behind the functions below.
 struct ScalarTypeInfo {
-    const char *name;    ///< as printed in TileIR: "f32", "bf16", "e4m3fn", "bool"
-    uint8_t bits;        ///< storage width; bool is stored in 8
+    const char *name;///< as printed in TileIR: "f32", "bf16", "e4m3fn", "bool"
+    uint8_t bits;    ///< storage width; bool is stored in 8
     bool is_float, is_signed, is_integer;
-    bool computes;       ///< has arithmetic; false for the 8-bit floats
+    bool computes;///< has arithmetic; false for the 8-bit floats
 };
 
 [[nodiscard]] const ScalarTypeInfo &info(ScalarType type) noexcept;

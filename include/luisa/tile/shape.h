@@ -47,8 +47,10 @@ public:
     ShapeArg(Axis a) : _dim{a.dim}, _extent{a.extent, a.loc}, _present{true}, _positional{false} {}
     ShapeArg(Index extent) : _extent{extent}, _present{true} {}
     template<std::integral U>
-    ShapeArg(U extent, SourceLoc loc = SourceLoc::current()) : _extent{extent, loc}, _present{true} {}
-    template<std::integral T> ShapeArg(const Scalar<T> &extent, SourceLoc loc = SourceLoc::current());
+    ShapeArg(U extent, SourceLoc loc = SourceLoc::current())
+        : _extent{extent, loc}, _present{true} {}
+    template<std::integral T>
+    ShapeArg(const Scalar<T> &extent, SourceLoc loc = SourceLoc::current());
 
 private:
     friend Shape shape(ShapeArg, ShapeArg, ShapeArg, ShapeArg, ShapeArg, ShapeArg, SourceLoc);

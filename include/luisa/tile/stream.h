@@ -33,6 +33,7 @@ public:
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
     Stream(Stream &&) = default;
+    Stream &operator=(Stream &&) = default;
 
     /// Checks the arguments and runs the kernel; see `runtime::dispatch` for the errors.
     template<size_t N> Stream &operator<<(const runtime::Call<N> &call) {
@@ -83,8 +84,8 @@ private:
 template<class Definition> class JitFunction {
 public:
     JitFunction(Device device, Definition definition)
-        : _device{std::move(device)}, _definition{std::move(definition)},
-          _known{std::make_shared<ShaderTable>()} {}
+        : _device{std::move(device)},
+          _definition{std::move(definition)}, _known{std::make_shared<ShaderTable>()} {}
 
     template<class... A> [[nodiscard]] auto operator()(const A &...arguments) const {
         return shader(arguments...)(arguments...);
@@ -98,7 +99,8 @@ public:
         (note(fact, arguments), ...);
         auto make = [&] { return compile(arguments...); };
         return _known->find_or_make(
-            facts, [](void *context) { return (*static_cast<decltype(make) *>(context))(); }, &make);
+            facts, [](void *context) { return (*static_cast<decltype(make) *>(context))(); },
+            &make);
     }
 
 private:

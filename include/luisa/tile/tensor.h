@@ -12,6 +12,13 @@ namespace luisa::tile {
 namespace runtime {
 /// 64-byte aligned memory of a device, freed with its last holder.
 std::shared_ptr<void> allocate(const Device &device, size_t bytes);
+/// A device with the place that names it, for functions whose last parameter is a pack.
+struct DeviceAt {
+    DeviceAt(const Device &device, SourceLoc loc = SourceLoc::current()) noexcept
+        : device{device}, loc{loc} {}
+    const Device &device;
+    SourceLoc loc;
+};
 [[noreturn]] void fail_extent(int64_t extent, SourceLoc loc);
 /// Product of extents times the element size; ValueError beyond int64.
 int64_t checked_bytes(const int64_t *extents, int rank, size_t element, SourceLoc loc);
@@ -61,8 +68,8 @@ public:
     /// The other one has no memory any more: a kernel that gets it throws LifetimeError.
     Tensor(Tensor &&other) noexcept
         : _owner{std::move(other._owner)}, _data{std::exchange(other._data, nullptr)},
-          _extents{other._extents}, _strides{other._strides},
-          _alive{std::exchange(other._alive, false)} {}
+          _extents{other._extents}, _strides{other._strides}, _alive{std::exchange(other._alive,
+                                                                                   false)} {}
     Tensor &operator=(Tensor &&other) noexcept {
         Tensor moved{std::move(other)};
         std::swap(_owner, moved._owner);
@@ -138,9 +145,8 @@ public:
     }
     /// The command that copies `host`, in row-major order, to this tensor. ShapeError when the number
     /// of elements differs. The host memory must live until the command has run.
-    [[nodiscard]] runtime::CopyCommand
-    copy_from(std::span<const std::remove_const_t<T>> host,
-              SourceLoc loc = SourceLoc::current()) const {
+    [[nodiscard]] runtime::CopyCommand copy_from(std::span<const std::remove_const_t<T>> host,
+                                                 SourceLoc loc = SourceLoc::current()) const {
         static_assert(!std::is_const_v<T>, "copy_from() writes; this tensor is read only");
         return runtime::make_copy(argument(), host.data(), host.size(), false, loc);
     }
@@ -197,8 +203,9 @@ private:
 
 /// A dense tensor on a device: `make_tensor<float>(device, rows, columns)`.
 template<class T, class... E>
-[[nodiscard]] Tensor<T, static_cast<int>(sizeof...(E))> make_tensor(const Device &device, E... extents) {
-    return {device, {static_cast<int64_t>(extents)...}};
+[[nodiscard]] Tensor<T, static_cast<int>(sizeof...(E))> make_tensor(runtime::DeviceAt at,
+                                                                    E... extents) {
+    return {at.device, {static_cast<int64_t>(extents)...}, at.loc};
 }
 
 namespace runtime {

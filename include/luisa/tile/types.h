@@ -123,9 +123,7 @@ static_assert(sizeof(half) == 2 && sizeof(bfloat16) == 2 && sizeof(float8_e4m3fn
 
 namespace detail {
 template<typename T> struct ScalarTypeOf {};
-template<ScalarType t> struct ScalarTypeConstant {
-    static constexpr ScalarType value = t;
-};
+template<ScalarType t> struct ScalarTypeConstant { static constexpr ScalarType value = t; };
 template<> struct ScalarTypeOf<bool> : ScalarTypeConstant<ScalarType::BOOL> {};
 template<> struct ScalarTypeOf<int8_t> : ScalarTypeConstant<ScalarType::INT8> {};
 template<> struct ScalarTypeOf<int16_t> : ScalarTypeConstant<ScalarType::INT16> {};
@@ -145,7 +143,9 @@ template<> struct ScalarTypeOf<float8_e5m2> : ScalarTypeConstant<ScalarType::FLO
 
 /// A C++ type that a view or tile can have as element, without const or reference.
 template<typename T>
-concept Element = requires { detail::ScalarTypeOf<T>::value; };
+concept Element = requires {
+    detail::ScalarTypeOf<T>::value;
+};
 
 /// The format of an element type.
 template<Element T> inline constexpr ScalarType scalar_type_of = detail::ScalarTypeOf<T>::value;

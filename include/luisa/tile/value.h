@@ -15,8 +15,8 @@ class Nest;
 /// with numbers.
 template<class U, class T>
 concept HostNumberFor = std::is_arithmetic_v<U> &&
-                        (is_floating_element<T> || !std::is_floating_point_v<U>) &&
-                        (std::same_as<T, bool> == std::same_as<U, bool>);
+    (is_floating_element<T> ||
+     !std::is_floating_point_v<U>)&&(std::same_as<T, bool> == std::same_as<U, bool>);
 
 namespace core {
 
@@ -53,17 +53,14 @@ template<class T> struct ScalarArg {
     SourceLoc loc;
     ScalarArg(const Scalar<T> &s, SourceLoc loc = SourceLoc::current());
     template<class U>
-        requires HostNumberFor<U, T>
-    ScalarArg(U u, SourceLoc loc = SourceLoc::current())
-        : v{core::constant(scalar_type_of<T>, core::literal(u), loc)}, loc{loc} {}
-    ScalarArg(T t, SourceLoc loc = SourceLoc::current())
-        requires(!std::is_arithmetic_v<T>)
-        : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
-    ScalarArg(Index i, SourceLoc loc = SourceLoc::current())
-        requires std::same_as<T, int64_t>
-        : v{i.value(loc)}, loc{loc} {}
-    ScalarArg(const ElementRef<T> &) = delete;
-    ScalarArg(const MemoryRef<T> &) = delete;
+        requires HostNumberFor<U, T> ScalarArg(U u, SourceLoc loc = SourceLoc::current())
+            : v{core::constant(scalar_type_of<T>, core::literal(u), loc)}, loc{loc} {}
+        ScalarArg(T t, SourceLoc loc = SourceLoc::current()) requires(!std::is_arithmetic_v<T>)
+            : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
+        ScalarArg(Index i, SourceLoc loc = SourceLoc::current()) requires std::same_as<T, int64_t>
+            : v{i.value(loc)}, loc{loc} {}
+        ScalarArg(const ElementRef<T> &) = delete;
+        ScalarArg(const MemoryRef<T> &) = delete;
 };
 
 template<class T> struct TileArg {
@@ -72,17 +69,14 @@ template<class T> struct TileArg {
     TileArg(const Tile<T> &t, SourceLoc loc = SourceLoc::current());
     TileArg(const Scalar<T> &s, SourceLoc loc = SourceLoc::current());
     template<class U>
-        requires HostNumberFor<U, T>
-    TileArg(U u, SourceLoc loc = SourceLoc::current())
-        : v{core::constant(scalar_type_of<T>, core::literal(u), loc)}, loc{loc} {}
-    TileArg(T t, SourceLoc loc = SourceLoc::current())
-        requires(!std::is_arithmetic_v<T>)
-        : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
-    TileArg(Index i, SourceLoc loc = SourceLoc::current())
-        requires std::same_as<T, int64_t>
-        : v{i.value(loc)}, loc{loc} {}
-    TileArg(const ElementRef<T> &) = delete;
-    TileArg(const MemoryRef<T> &) = delete;
+        requires HostNumberFor<U, T> TileArg(U u, SourceLoc loc = SourceLoc::current())
+            : v{core::constant(scalar_type_of<T>, core::literal(u), loc)}, loc{loc} {}
+        TileArg(T t, SourceLoc loc = SourceLoc::current()) requires(!std::is_arithmetic_v<T>)
+            : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
+        TileArg(Index i, SourceLoc loc = SourceLoc::current()) requires std::same_as<T, int64_t>
+            : v{i.value(loc)}, loc{loc} {}
+        TileArg(const ElementRef<T> &) = delete;
+        TileArg(const MemoryRef<T> &) = delete;
 };
 
 /// Where only one element can be meant (stores, +=): a rank-zero tile is welcome too. It cannot be an
@@ -93,15 +87,12 @@ template<class T> struct ScalarParam {
     ScalarParam(const Scalar<T> &s, SourceLoc loc = SourceLoc::current());
     ScalarParam(const Tile<T> &s, SourceLoc loc = SourceLoc::current());
     template<class U>
-        requires HostNumberFor<U, T>
-    ScalarParam(U u, SourceLoc loc = SourceLoc::current())
-        : v{core::constant(scalar_type_of<T>, core::literal(u), loc)}, loc{loc} {}
-    ScalarParam(T t, SourceLoc loc = SourceLoc::current())
-        requires(!std::is_arithmetic_v<T>)
-        : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
-    ScalarParam(Index i, SourceLoc loc = SourceLoc::current())
-        requires std::same_as<T, int64_t>
-        : v{i.value(loc)}, loc{loc} {}
+        requires HostNumberFor<U, T> ScalarParam(U u, SourceLoc loc = SourceLoc::current())
+            : v{core::constant(scalar_type_of<T>, core::literal(u), loc)}, loc{loc} {}
+        ScalarParam(T t, SourceLoc loc = SourceLoc::current()) requires(!std::is_arithmetic_v<T>)
+            : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
+        ScalarParam(Index i, SourceLoc loc = SourceLoc::current()) requires std::same_as<T, int64_t>
+            : v{i.value(loc)}, loc{loc} {}
 };
 
 // Hidden friends that are no templates themselves, so that operands convert at the call site.
@@ -124,8 +115,8 @@ template<class T> struct ScalarParam {
     CLASS(core::Value *v, SourceLoc loc) : Staged{core::declare(v, loc)} {}                        \
     CLASS(const CLASS &o, SourceLoc loc = SourceLoc::current())                                    \
         : Staged{core::snapshot(o._variable, loc)} {}                                              \
-    CLASS(CLASS &&o, SourceLoc loc = SourceLoc::current()) noexcept                                \
-        : Staged{core::transfer(o._variable, loc)} {}                                              \
+    CLASS(CLASS &&o, SourceLoc loc = SourceLoc::current())                                         \
+    noexcept : Staged{core::transfer(o._variable, loc)} {}                                         \
     ~CLASS() = default;                                                                            \
     CLASS &operator=(CLASS o) {                                                                    \
         core::assign_from(_variable, o._variable);                                                 \
@@ -153,19 +144,13 @@ template<class T> struct ScalarParam {
     friend CLASS<T> operator~(ARG<T> a) {                                                          \
         return CLASS<T>(core::elementwise("not", {a.v}, a.loc), a.loc);                            \
     }                                                                                              \
-    friend CLASS<bool> operator&&(ARG<T> a, ARG<T> b)                                              \
-        requires std::same_as<T, bool>                                                             \
-    {                                                                                              \
+    friend CLASS<bool> operator&&(ARG<T> a, ARG<T> b) requires std::same_as<T, bool> {             \
         return CLASS<bool>(core::elementwise("and", {a.v, b.v}, b.loc), b.loc);                    \
     }                                                                                              \
-    friend CLASS<bool> operator||(ARG<T> a, ARG<T> b)                                              \
-        requires std::same_as<T, bool>                                                             \
-    {                                                                                              \
+    friend CLASS<bool> operator||(ARG<T> a, ARG<T> b) requires std::same_as<T, bool> {             \
         return CLASS<bool>(core::elementwise("or", {a.v, b.v}, b.loc), b.loc);                     \
     }                                                                                              \
-    friend CLASS<bool> operator!(ARG<T> a)                                                         \
-        requires std::same_as<T, bool>                                                             \
-    {                                                                                              \
+    friend CLASS<bool> operator!(ARG<T> a) requires std::same_as<T, bool> {                        \
         return CLASS<bool>(core::elementwise("not", {a.v}, a.loc), a.loc);                         \
     }                                                                                              \
     LUISA_TILE_COMPOUND(CLASS, PARAM, +=, "add")                                                   \
@@ -181,19 +166,16 @@ public:
     using element = T;
     LUISA_TILE_STAGED(Scalar, ScalarArg, ScalarParam)
     template<class U>
-        requires HostNumberFor<U, T>
-    Scalar(U u, SourceLoc loc = SourceLoc::current())
-        : Scalar{core::constant(scalar_type_of<T>, core::literal(u), loc), loc} {}
-    Scalar(T t, SourceLoc loc = SourceLoc::current())
-        requires(!std::is_arithmetic_v<T>)
-        : Scalar{core::constant_bits(scalar_type_of<T>, t.bits(), loc), loc} {}
-    Scalar(Index i, SourceLoc loc = SourceLoc::current())
-        requires std::same_as<T, int64_t>
-        : Scalar{i.value(loc), loc} {}
-    /// The one element of a rank-zero tile, checked at capture.
-    Scalar(const Tile<T> &t, SourceLoc loc = SourceLoc::current());
-    Scalar(const ElementRef<T> &) = delete;
-    Scalar(const ElementRef<const T> &) = delete;
+        requires HostNumberFor<U, T> Scalar(U u, SourceLoc loc = SourceLoc::current())
+            : Scalar{core::constant(scalar_type_of<T>, core::literal(u), loc), loc} {}
+        Scalar(T t, SourceLoc loc = SourceLoc::current()) requires(!std::is_arithmetic_v<T>)
+            : Scalar{core::constant_bits(scalar_type_of<T>, t.bits(), loc), loc} {}
+        Scalar(Index i, SourceLoc loc = SourceLoc::current()) requires std::same_as<T, int64_t>
+            : Scalar{i.value(loc), loc} {}
+        /// The one element of a rank-zero tile, checked at capture.
+        Scalar(const Tile<T> &t, SourceLoc loc = SourceLoc::current());
+        Scalar(const ElementRef<T> &) = delete;
+        Scalar(const ElementRef<const T> &) = delete;
 };
 
 /// An SSA value with dimensions. Copies are snapshots, assignment defines anew.
@@ -226,9 +208,7 @@ public:
     [[nodiscard]] Tile at(const Coord &place, SourceLoc loc = SourceLoc::current()) const;
 };
 
-template<class X> struct staged_traits {
-    static constexpr bool value = false, is_tile = false;
-};
+template<class X> struct staged_traits { static constexpr bool value = false, is_tile = false; };
 template<class T> struct staged_traits<Tile<T>> {
     static constexpr bool value = true, is_tile = true;
     using element = T;
@@ -250,9 +230,9 @@ template<StagedValue X> using element_t = typename staged_traits<std::remove_cvr
     template<StagedValue A, StagedValue B>                                                         \
         requires(!std::same_as<element_t<A>, element_t<B>>)                                        \
     A operator OP(const A &a, const B &) {                                                         \
-        static_assert(core::always_false<A>, "operands of `" #OP                                   \
-                                             "` differ in element type: write cast<T>(...) on "    \
-                                             "one of them");                                       \
+        static_assert(core::always_false<A>,                                                       \
+                      "operands of `" #OP "` differ in element type: write cast<T>(...) on "       \
+                      "one of them");                                                              \
         return a;                                                                                  \
     }
 LUISA_TILE_MIXED(+)
@@ -275,7 +255,8 @@ ScalarParam<T>::ScalarParam(const Scalar<T> &s, SourceLoc loc) : v{s.value(loc)}
 template<class T>
 ScalarParam<T>::ScalarParam(const Tile<T> &s, SourceLoc loc)
     : v{core::require_scalar(s.value(loc), "a single element", loc)}, loc{loc} {}
-template<class T> TileArg<T>::TileArg(const Tile<T> &t, SourceLoc loc) : v{t.value(loc)}, loc{loc} {}
+template<class T>
+TileArg<T>::TileArg(const Tile<T> &t, SourceLoc loc) : v{t.value(loc)}, loc{loc} {}
 template<class T>
 TileArg<T>::TileArg(const Scalar<T> &t, SourceLoc loc) : v{t.value(loc)}, loc{loc} {}
 template<class T>
@@ -295,8 +276,8 @@ Value *extract(Value *x, const Nest &nest, SourceLoc loc);
 
 template<std::integral T>
 IndexArg::IndexArg(const Scalar<T> &value, SourceLoc loc)
-    : _value{core::index_of(value.value(loc), loc)}, _capture{core::capture_number()}, _present{true},
-      _loc{loc} {}
+    : _value{core::index_of(value.value(loc), loc)}, _capture{core::capture_number()},
+      _present{true}, _loc{loc} {}
 template<std::integral T>
 IndexArg::IndexArg(const Tile<T> &value, SourceLoc loc)
     : _value{core::index_of(core::require_scalar(value.value(loc), "an index", loc), loc)},

@@ -34,7 +34,8 @@ class ViewMap {
 public:
     template<class F>
     ViewMap(Shape local, F origin, SourceLoc loc = SourceLoc::current())
-        : shape{std::move(local)}, origin{[f = std::move(origin), loc](const std::vector<core::Value *> &at) {
+        : shape{std::move(local)}, origin{[f = std::move(origin),
+                                           loc](const std::vector<core::Value *> &at) {
               return core::call_with_coordinates("view map", f, at, loc);
           }} {}
 
@@ -48,7 +49,8 @@ template<class T> class MemoryRef {
 
 public:
     MemoryRef(core::ViewHandle view, Coord origin, Shape shape, Bounds bounds)
-        : _view{std::move(view)}, _origin{std::move(origin)}, _shape{std::move(shape)}, _bounds{bounds} {}
+        : _view{std::move(view)}, _origin{std::move(origin)}, _shape{std::move(shape)},
+          _bounds{bounds} {}
     MemoryRef(const MemoryRef &) = default;
     MemoryRef &operator=(const MemoryRef &) = delete;
     template<class U> MemoryRef &operator=(const U &) = delete;// use .store(tile)
@@ -81,10 +83,11 @@ template<class T> class ElementRef {
     using E = std::remove_const_t<T>;
 
 public:
-    ElementRef(core::ViewHandle view, Coord place) : _view{std::move(view)}, _place{std::move(place)} {}
+    ElementRef(core::ViewHandle view, Coord place)
+        : _view{std::move(view)}, _place{std::move(place)} {}
     ElementRef(const ElementRef &) = default;
     ElementRef &operator=(const ElementRef &) = delete;
-    template<class U> ElementRef &operator=(const U &) = delete;  // use .store(value)
+    template<class U> ElementRef &operator=(const U &) = delete; // use .store(value)
     template<class U> ElementRef &operator+=(const U &) = delete;// use .load() and .store()
 
     [[nodiscard]] Scalar<E> load(SourceLoc loc = SourceLoc::current()) const {
@@ -208,7 +211,8 @@ public:
     }
 #else
     [[nodiscard]] Tile<E> operator[](const core::Subscript &s) const {
-        return {core::load(_view, s.origin, s.shape, s.bounds, nullptr, s.origin.loc), s.origin.loc};
+        return {core::load(_view, s.origin, s.shape, s.bounds, nullptr, s.origin.loc),
+                s.origin.loc};
     }
 #endif
 };

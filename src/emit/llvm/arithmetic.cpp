@@ -48,10 +48,9 @@ llvm::Value *Emitter::arithmetic(const ir::Operation &op) {
             if (real) {
                 return intrinsic(llvm::Intrinsic::fabs, {a});
             }
-            return is_signed(type)
-                       ? _b.CreateIntrinsic(llvm::Intrinsic::abs, {a->getType()},
-                                            {a, _b.getFalse()})
-                       : a;
+            return is_signed(type) ? _b.CreateIntrinsic(llvm::Intrinsic::abs, {a->getType()},
+                                                        {a, _b.getFalse()})
+                                   : a;
         case Opcode::FMA: return intrinsic(llvm::Intrinsic::fma, {a, b, c});
         case Opcode::SQRT: return intrinsic(llvm::Intrinsic::sqrt, {a});
         case Opcode::FLOOR: return intrinsic(llvm::Intrinsic::floor, {a});

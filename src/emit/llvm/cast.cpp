@@ -112,11 +112,13 @@ llvm::Value *Emitter::quantize(llvm::Value *value, ScalarType from, ScalarType t
     auto *magnitude = _b.CreateAnd(bits, constant(0x7fffffff));
     // Normal results: add half a unit (ties to even), drop the low bits, rebias.
     auto *odd = _b.CreateAnd(_b.CreateLShr(magnitude, drop), constant(1));
-    auto *up = _b.CreateAdd(_b.CreateAdd(magnitude, constant((uint64_t{1} << (drop - 1)) - 1)), odd);
+    auto *up = _b.CreateAdd(_b.CreateAdd(magnitude, constant((uint64_t{1} << (drop - 1)) - 1)),
+                            odd);
     auto *normal = _b.CreateSub(_b.CreateLShr(up, drop), constant((127 - bias) << mantissa));
     // Subnormal results: adding a power of two whose unit is the smallest subnormal rounds to it.
     double magic = e4m3 ? 0x1p14 : 0x1p7;
-    auto *shifted = _b.CreateFAdd(_b.CreateBitCast(magnitude, real), llvm::ConstantFP::get(real, magic));
+    auto *shifted = _b.CreateFAdd(_b.CreateBitCast(magnitude, real),
+                                  llvm::ConstantFP::get(real, magic));
     auto *magic_bits = _b.CreateBitCast(llvm::ConstantFP::get(real, magic), word);
     auto *subnormal = _b.CreateSub(_b.CreateBitCast(shifted, word), magic_bits);
     auto *least_normal = constant((127 - bias + 1) << 23);

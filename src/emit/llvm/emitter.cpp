@@ -68,8 +68,7 @@ void Emitter::emit_operation(const ir::Operation &op) {
     llvm::Value *result = nullptr;
     switch (ir::info(op.opcode()).family) {
         case ir::Family::MACHINE_REGION: return emit_for(op);
-        case ir::Family::REGION:
-            return op.opcode() == Opcode::IF ? emit_if(op) : emit_while(op);
+        case ir::Family::REGION: return op.opcode() == Opcode::IF ? emit_if(op) : emit_while(op);
         case ir::Family::CONTROL: {
             require(op.opcode() == Opcode::CONDITION, "stray control operation");
             auto *next = llvm::BasicBlock::Create(_context, "while.body", _function);
@@ -117,8 +116,9 @@ llvm::Type *Emitter::memory_type(const ir::Type &type) {
         return type_of(type);
     }
     auto *element = _b.getInt8Ty();
-    return type.is_vector() ? llvm::cast<llvm::Type>(llvm::FixedVectorType::get(element, type.lanes))
-                            : element;
+    return type.is_vector()
+               ? llvm::cast<llvm::Type>(llvm::FixedVectorType::get(element, type.lanes))
+               : element;
 }
 
 llvm::Type *Emitter::widened(llvm::Type *element, llvm::Value *like) {

@@ -112,7 +112,8 @@ size_t text_size(const llvm::MemoryBuffer &buffer) {
 /// Code of one module in a JIT of its own: destroying it frees the code, and nothing is shared.
 class JitModule : public CompiledModule {
 public:
-    JitModule(llvm::SmallVector<char, 0> object, llvm::TargetMachine &tm, const ir::Module &machine) {
+    JitModule(llvm::SmallVector<char, 0> object, llvm::TargetMachine &tm,
+              const ir::Module &machine) {
         auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object),
                                                                       "luisa.tile", false);
         _code_bytes = text_size(*buffer);
@@ -125,9 +126,8 @@ public:
                             .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
                             .create());
         // Errors come back from look-ups; nothing goes to the standard error stream.
-        _jit->getExecutionSession().setErrorReporter([this](llvm::Error error) {
-            _reported += llvm::toString(std::move(error)) + " ";
-        });
+        _jit->getExecutionSession().setErrorReporter(
+            [this](llvm::Error error) { _reported += llvm::toString(std::move(error)) + " "; });
         provide_memory_functions();
         if (auto error = _jit->addObjectFile(std::move(buffer))) {
             fail("cannot link generated code", std::move(error));
@@ -161,8 +161,8 @@ private:
         add("memcpy", reinterpret_cast<void *>(&std::memcpy));
         add("memset", reinterpret_cast<void *>(&std::memset));
         add("memmove", reinterpret_cast<void *>(&std::memmove));
-        if (auto error =
-                _jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
+        if (auto error = _jit->getMainJITDylib().define(
+                llvm::orc::absoluteSymbols(std::move(symbols)))) {
             fail("cannot prepare the JIT", std::move(error));
         }
     }

@@ -31,10 +31,9 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
                     ? llvm::cast<llvm::Constant>(llvm::ConstantFP::get(
                           element, llvm::APFloat(element->getFltSemantics(), number)))
                     : llvm::ConstantInt::get(_context, number);
-            return result->is_vector()
-                       ? llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(result->lanes),
-                                                        scalar)
-                       : llvm::cast<llvm::Value>((void(type), scalar));
+            return result->is_vector() ? llvm::ConstantVector::getSplat(
+                                             llvm::ElementCount::getFixed(result->lanes), scalar)
+                                       : llvm::cast<llvm::Value>((void(type), scalar));
         }
         case Opcode::LANES: {
             llvm::SmallVector<llvm::Constant *, 64> lanes;
@@ -58,12 +57,11 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         }
         case Opcode::SPLAT: return _b.CreateVectorSplat(result->lanes, operand(op, 0));
         case Opcode::EXTRACT_LANE:
-            return _b.CreateExtractElement(
-                operand(op, 0), static_cast<uint64_t>(op.get<ir::IndexPayload>().index));
+            return _b.CreateExtractElement(operand(op, 0),
+                                           static_cast<uint64_t>(op.get<ir::IndexPayload>().index));
         case Opcode::INSERT_LANE:
-            return _b.CreateInsertElement(
-                operand(op, 0), operand(op, 1),
-                static_cast<uint64_t>(op.get<ir::IndexPayload>().index));
+            return _b.CreateInsertElement(operand(op, 0), operand(op, 1),
+                                          static_cast<uint64_t>(op.get<ir::IndexPayload>().index));
         case Opcode::SHUFFLE:
             return _b.CreateShuffleVector(operand(op, 0), operand(op, 1),
                                           op.get<ir::ShufflePayload>().lanes);
@@ -75,7 +73,8 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
             auto *address = _b.CreateConstGEP1_64(_b.getInt64Ty(), operand(op, 0),
                                                   static_cast<uint64_t>(word));
             auto *load = _b.CreateAlignedLoad(memory_type(*result), address, llvm::Align(8));
-            load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(_context, {}));
+            load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                              llvm::MDNode::get(_context, {}));
             return from_memory(load, result->scalar);
         }
         case Opcode::ADDRESS: {
@@ -92,18 +91,18 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
                     address = _b.CreateGEP(_b.getInt8Ty(), address, bytes);
                 }
             }
-            return payload.offset
-                       ? _b.CreateGEP(_b.getInt8Ty(), address,
-                                      _b.getInt64(static_cast<uint64_t>(payload.offset)))
-                       : address;
+            return payload.offset ? _b.CreateGEP(_b.getInt8Ty(), address,
+                                                 _b.getInt64(static_cast<uint64_t>(payload.offset)))
+                                  : address;
         }
         case Opcode::READ:
         case Opcode::WRITE:
         case Opcode::GATHER:
         case Opcode::SCATTER: return access(op);
         case Opcode::PREFETCH:
-            return _b.CreateIntrinsic(llvm::Intrinsic::prefetch, {_b.getPtrTy()},
-                                      {operand(op, 0), _b.getInt32(0), _b.getInt32(2), _b.getInt32(1)});
+            return _b.CreateIntrinsic(
+                llvm::Intrinsic::prefetch, {_b.getPtrTy()},
+                {operand(op, 0), _b.getInt32(0), _b.getInt32(2), _b.getInt32(1)});
         default: internal_error(std::string{op.name()} + " is not emitted");
     }
 }
@@ -124,7 +123,8 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
     auto lanes_bytes = size_of(type.scalar) * (type.is_vector() ? type.lanes : 1u);
     llvm::Value *value = reads ? nullptr : to_memory(operand(op, next++), type.scalar);
     llvm::Value *mask = payload.masked ? operand(op, next++) : nullptr;
-    llvm::Value *other = payload.masked && reads ? to_memory(operand(op, next), type.scalar) : nullptr;
+    llvm::Value *other = payload.masked && reads ? to_memory(operand(op, next), type.scalar)
+                                                 : nullptr;
     llvm::Instruction *instruction = nullptr;
     bool scalar_masked = mask && !memory->isVectorTy();
     if (scalar_masked) {

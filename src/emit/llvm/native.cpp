@@ -70,9 +70,10 @@ llvm::Value *Emitter::scale(const ir::Operation &op) {
     unsigned width = _has_avx512vl ? std::clamp(std::bit_ceil(lanes * bits), 128u, 512u) : 512u;
     auto count = width / bits;
     using namespace llvm::Intrinsic;
-    llvm::Intrinsic::ID id = width == 512 ? (wide ? x86_avx512_mask_scalef_pd_512 : x86_avx512_mask_scalef_ps_512)
-            : width == 256 ? (wide ? x86_avx512_mask_scalef_pd_256 : x86_avx512_mask_scalef_ps_256)
-                           : (wide ? x86_avx512_mask_scalef_pd_128 : x86_avx512_mask_scalef_ps_128);
+    llvm::Intrinsic::ID id =
+        width == 512   ? (wide ? x86_avx512_mask_scalef_pd_512 : x86_avx512_mask_scalef_ps_512)
+        : width == 256 ? (wide ? x86_avx512_mask_scalef_pd_256 : x86_avx512_mask_scalef_ps_256)
+                       : (wide ? x86_avx512_mask_scalef_pd_128 : x86_avx512_mask_scalef_ps_128);
     // The mask operand has at least eight bits.
     auto *mask = llvm::Constant::getAllOnesValue(_b.getIntNTy(std::max(count, 8u)));
     return by_parts(a->getType(), lanes, count, [&](unsigned first) -> llvm::Value * {
@@ -91,9 +92,7 @@ llvm::Value *Emitter::scale_by_products(llvm::Value *a, llvm::Value *n, bool wid
     int bias = wide ? 1023 : 127, fraction = wide ? 52 : 23, limit = wide ? 2200 : 300;
     auto *real = a->getType();
     auto *integer = widened(_b.getIntNTy(wide ? 64 : 32), a);
-    auto constant = [&](int x) {
-        return llvm::ConstantInt::getSigned(integer, x);
-    };
+    auto constant = [&](int x) { return llvm::ConstantInt::getSigned(integer, x); };
     auto *high = llvm::ConstantFP::get(real, limit), *low = llvm::ConstantFP::get(real, -limit);
     n = _b.CreateSelect(_b.CreateFCmpOGT(n, high), high, n);
     n = _b.CreateSelect(_b.CreateFCmpOLT(n, low), low, n);
@@ -149,9 +148,9 @@ llvm::Value *Emitter::table(const ir::Operation &op) {
         return _b.CreateBitCast(value, type);
     }
     auto *address = _b.CreateGEP(_b.getInt32Ty(), table_global(entries), index);
-    auto *value = word->isVectorTy()
-                      ? llvm::cast<llvm::Value>(_b.CreateMaskedGather(word, address, llvm::Align(4)))
-                      : _b.CreateLoad(word, address);
+    auto *value = word->isVectorTy() ? llvm::cast<llvm::Value>(
+                                           _b.CreateMaskedGather(word, address, llvm::Align(4)))
+                                     : _b.CreateLoad(word, address);
     return _b.CreateBitCast(value, type);
 }
 

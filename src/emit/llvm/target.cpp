@@ -74,9 +74,9 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const CpuTarget &target
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
     options.MCOptions.AsmVerbose = false;
-    return std::unique_ptr<llvm::TargetMachine>{found->createTargetMachine(
-        triple, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-        llvm::CodeGenOptLevel::Default, true)};
+    return std::unique_ptr<llvm::TargetMachine>{
+        found->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, true)};
 }
 
 }// namespace

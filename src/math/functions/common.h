@@ -10,36 +10,25 @@ namespace luisa::tile::math {
 // are minimax fits of our own.
 
 /// Polynomial with the coefficients from the highest degree down.
-template<class T, class... C>
-T horner(T x, T first, C... rest) {
+template<class T, class... C> T horner(T x, T first, C... rest) {
     ((first = fma(first, x, T(rest))), ...);
     return first;
 }
 
 /// max(x, low) and min(x, high) that pass a NaN in x.
-template<class T>
-T at_least(T x, T low) {
-    return select(x < low, low, x);
-}
-template<class T>
-T at_most(T x, T high) {
-    return select(x > high, high, x);
-}
+template<class T> T at_least(T x, T low) { return select(x < low, low, x); }
+template<class T> T at_most(T x, T high) { return select(x > high, high, x); }
 
-template<class L>
-typename L::F32 copy_sign(typename L::F32 magnitude, typename L::F32 sign) {
+template<class L> typename L::F32 copy_sign(typename L::F32 magnitude, typename L::F32 sign) {
     using I = typename L::I32;
     return as_float(as_int(magnitude) | (as_int(sign) & I(INT32_MIN)));
 }
-template<class L>
-typename L::F64 copy_sign(typename L::F64 magnitude, typename L::F64 sign) {
+template<class L> typename L::F64 copy_sign(typename L::F64 magnitude, typename L::F64 sign) {
     using I = typename L::I64;
     return as_float(as_int(magnitude) | (as_int(sign) & I(INT64_MIN)));
 }
 
-template<class E>
-inline constexpr E infinity = std::numeric_limits<E>::infinity();
-template<class E>
-inline constexpr E not_a_number = std::numeric_limits<E>::quiet_NaN();
+template<class E> inline constexpr E infinity = std::numeric_limits<E>::infinity();
+template<class E> inline constexpr E not_a_number = std::numeric_limits<E>::quiet_NaN();
 
 }// namespace luisa::tile::math

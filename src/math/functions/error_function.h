@@ -6,8 +6,7 @@ namespace luisa::tile::math {
 
 /// exp(t^2) erfc(t) for 0 <= t <= 10.3, to about 37 bits. With z = (t - 2) / (t + 2) the function
 /// times 1 + 2t is smooth.
-template<class F>
-F scaled_erfc(F t) {
+template<class F> F scaled_erfc(F t) {
     F a = t + F(2.0), b = fma(t, F(2.0), F(1.0));
     F inverse = F(1.0) / (a * b);
     F z = (t - F(2.0)) * (b * inverse);
@@ -20,8 +19,7 @@ F scaled_erfc(F t) {
 }
 
 /// erf(t) for 0 <= t <= 1, to about 39 bits; odd.
-template<class F>
-F erf_small(F t) {
+template<class F> F erf_small(F t) {
     F p = horner(t * t, F(1.04700943733112923914117375207011307e-6),
                  -1.38632288450634885284022332352371620e-5,
                  1.19493330949359296395094476306297792690e-4,
@@ -32,8 +30,7 @@ F erf_small(F t) {
 }
 
 struct ErfF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
         F wide = widen(x);
         F t = at_most(abs(wide), F(4.0));
@@ -43,8 +40,7 @@ struct ErfF32 {
 };
 
 struct ErfcF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
         F wide = widen(x);
         F t = at_most(abs(wide), F(10.3));
@@ -57,8 +53,7 @@ struct ErfcF32 {
 /// tail: Phi(-a) = exp(-a^2 / 2) P(z) / (1 + 1.5 a), z = (a - 2) / (a + 2). Products and quotient
 /// carry their errors.
 struct GeluF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         using D = typename L::F64;
         F a = at_most(abs(x), F(14.6f));

@@ -9,14 +9,10 @@ inline constexpr float ln2_high_f32 = 0x1.62e4p-1f;///< 14 bits, so n * high is 
 inline constexpr float ln2_low_f32 = 1.42860677e-6f;
 
 /// mantissa * 2^exponent, or a reduced argument and its exponent.
-template<class F>
-struct Scaled {
-    F mantissa, exponent;
-};
+template<class F> struct Scaled { F mantissa, exponent; };
 
 /// r = x - n ln 2 and n.
-template<class L>
-Scaled<typename L::F32> reduce_exp_f32(typename L::F32 x) {
+template<class L> Scaled<typename L::F32> reduce_exp_f32(typename L::F32 x) {
     using F = typename L::F32;
     F n = rint(x * F(log2_e_f32));
     F r = fma(n, F(-ln2_high_f32), x);
@@ -24,8 +20,7 @@ Scaled<typename L::F32> reduce_exp_f32(typename L::F32 x) {
 }
 
 /// exp(r) - 1 for |r| <= ln(2) / 2, relative error 0.23 * 2^-24.
-template<class F>
-F expm1_f32(F r) {
+template<class F> F expm1_f32(F r) {
     F p = horner(r, F(1.38645595870912075042724609375e-3f), 8.366541005671024322509765625e-3f,
                  4.16675023734569549560546875e-2f, 0.16666543483734130859375f,
                  0.4999999701976776123046875f);
@@ -33,8 +28,7 @@ F expm1_f32(F r) {
 }
 
 struct ExpF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         // Beyond these the result is 0 and inf already.
         F bounded = at_most(at_least(x, F(-105.0f)), F(89.0f));
@@ -47,8 +41,7 @@ struct ExpF32 {
 };
 
 struct Exp2F32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         F bounded = at_most(at_least(x, F(-151.0f)), F(129.0f));
         F n = rint(bounded);
@@ -64,8 +57,7 @@ struct Exp2F32 {
 // Binary64 pieces; the short ones serve f32 results.
 
 /// The reduced argument r = x - n ln 2 and n.
-template<class L>
-Scaled<typename L::F64> reduce_exp(typename L::F64 x) {
+template<class L> Scaled<typename L::F64> reduce_exp(typename L::F64 x) {
     using F = typename L::F64;
     F n = rint(x * F(0x1.71547652b82fep+0));
     F r = fma(n, F(-0x1.62e42fefap-1), x);
@@ -73,8 +65,7 @@ Scaled<typename L::F64> reduce_exp(typename L::F64 x) {
 }
 
 /// exp(r) - 1 for |r| <= ln(2) / 2, relative error 2^-37.
-template<class F>
-F expm1_short(F r) {
+template<class F> F expm1_short(F r) {
     F p = horner(r, F(2.479637813306152557932433844190001e-5),
                  1.990490915439131812490064499243658e-4, 1.388898528076092575220257251610692e-3,
                  8.33328905417745659234274313575952e-3, 4.166666595285255236813526380501571e-2,
@@ -83,22 +74,19 @@ F expm1_short(F r) {
 }
 
 /// exp(x) to about 36 bits; |x| <= 1000.
-template<class L>
-Scaled<typename L::F64> exp_scaled_short(typename L::F64 x) {
+template<class L> Scaled<typename L::F64> exp_scaled_short(typename L::F64 x) {
     using F = typename L::F64;
     auto [r, n] = reduce_exp<L>(x);
     return {expm1_short(r) + F(1.0), n};
 }
 
-template<class L>
-typename L::F64 exp_short(typename L::F64 x) {
+template<class L> typename L::F64 exp_short(typename L::F64 x) {
     auto [p, n] = exp_scaled_short<L>(x);
     return scale(p, n);
 }
 
 /// exp(r) - 1 - r for |r| <= ln(2) / 2, to 2^-61 of exp(r) - 1.
-template<class F>
-F exp_bend_long(F r) {
+template<class F> F exp_bend_long(F r) {
     F p = horner(r, F(2.0889456908113008e-09), 2.5109150869232342e-08, 2.7557352977112325e-07,
                  2.755724385885904e-06, 2.4801587237483215e-05, 0.00019841269886509494,
                  0.0013888888888923812, 0.008333333333321457, 0.04166666666666661,
@@ -107,8 +95,7 @@ F exp_bend_long(F r) {
 }
 
 struct ExpF64 {
-    template<class L>
-    static typename L::F64 apply(typename L::F64 x) {
+    template<class L> static typename L::F64 apply(typename L::F64 x) {
         using F = typename L::F64;
         F bounded = at_most(at_least(x, F(-746.0)), F(710.0));
         auto [r, n] = reduce_exp<L>(bounded);
@@ -119,8 +106,7 @@ struct ExpF64 {
 };
 
 struct Exp2F64 {
-    template<class L>
-    static typename L::F64 apply(typename L::F64 x) {
+    template<class L> static typename L::F64 apply(typename L::F64 x) {
         using F = typename L::F64;
         F bounded = at_most(at_least(x, F(-1076.0)), F(1025.0));
         F n = rint(bounded);
@@ -135,8 +121,7 @@ struct Exp2F64 {
 
 /// exp(x) - 1 in binary64 lanes to about 36 bits.
 struct Expm1F32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
         F bounded = at_most(at_least(widen(x), F(-40.0)), F(130.0));
         auto [r, n] = reduce_exp<L>(bounded);

@@ -7,8 +7,7 @@ namespace luisa::tile::math {
 
 /// tanh(a) = (exp(2a) - 1) / (exp(2a) + 1) from exp(2r) - 1 = 2r + bend and 2a = n ln 2 + 2r;
 /// numerator and denominator carry their rounding errors.
-template<class F>
-F tanh_of(F r, F bend, F n) {
+template<class F> F tanh_of(F r, F bend, F n) {
     F twice = r + r;
     F q = twice + bend;
     F q_low = bend - (q - twice);
@@ -28,8 +27,7 @@ F tanh_of(F r, F bend, F n) {
 }
 
 struct TanhF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         F a = at_most(abs(x), F(10.0f));
         F n = rint(a * F(2.88539008f));
@@ -43,8 +41,7 @@ struct TanhF32 {
 };
 
 struct TanhF64 {
-    template<class L>
-    static typename L::F64 apply(typename L::F64 x) {
+    template<class L> static typename L::F64 apply(typename L::F64 x) {
         using F = typename L::F64;
         F a = at_most(abs(x), F(20.0));
         F n = rint(a * F(0x1.71547652b82fep+1));
@@ -60,8 +57,7 @@ struct TanhF64 {
 };
 
 /// (high + low) / (1 + e) for e <= 1, with a residual step.
-template<class F>
-F divide_by_one_plus(F high, F low, F e) {
+template<class F> F divide_by_one_plus(F high, F low, F e) {
     F d = F(1.0f) + e;
     F d_low = e - (d - F(1.0f));
     F inverse = F(1.0f) / d;
@@ -71,64 +67,53 @@ F divide_by_one_plus(F high, F low, F e) {
 }
 
 /// exp(-|x|) = 2^exponent (high + low) with about 26 bits.
-template<class F>
-struct Decay {
-    F high, low, exponent;
-};
+template<class F> struct Decay { F high, low, exponent; };
 
 /// From q = exp(r) - 1 and the exponent.
-template<class F>
-Decay<F> decay_of(F q, F n) {
+template<class F> Decay<F> decay_of(F q, F n) {
     F high = F(1.0f) + q;
     return {high, q - (high - F(1.0f)), n};
 }
 
-template<class L>
-Decay<typename L::F32> decay(typename L::F32 x, float limit) {
+template<class L> Decay<typename L::F32> decay(typename L::F32 x, float limit) {
     auto [r, n] = reduce_exp_f32<L>(-at_most(abs(x), typename L::F32(limit)));
     return decay_of(expm1_f32(r), n);
 }
-template<class L>
-Decay<typename L::F64> decay(typename L::F64 x, double limit) {
+template<class L> Decay<typename L::F64> decay(typename L::F64 x, double limit) {
     auto [r, n] = reduce_exp<L>(-at_most(abs(x), typename L::F64(limit)));
     return decay_of(r + exp_bend_long(r), n);
 }
 
 /// exp(v) for v in binary64, -1000 <= v <= 0: the reduction keeps all bits of v, the rest is f32.
-template<class L>
-Decay<typename L::F32> decay_wide(typename L::F64 v) {
+template<class L> Decay<typename L::F32> decay_wide(typename L::F64 v) {
     auto [r, n] = reduce_exp<L>(v);
     return decay_of(expm1_f32(narrow(r)), narrow(n));
 }
 
 /// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1, so no digit is lost in the lower tail; the
 /// power of two of e is applied last, hence subnormal results round only once more.
-template<class F>
-F sigmoid_of(F x, Decay<F> e) {
+template<class F> F sigmoid_of(F x, Decay<F> e) {
     auto negative = x < F(0.0f);
     F numerator = select(negative, e.high, F(1.0f));
-    F y =
-        divide_by_one_plus(numerator, select(negative, e.low, F(0.0f)), scale(e.high, e.exponent));
+    F y = divide_by_one_plus(numerator, select(negative, e.low, F(0.0f)),
+                             scale(e.high, e.exponent));
     return scale(y, select(negative, e.exponent, F(0.0f)));
 }
 
 struct SigmoidF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         return sigmoid_of(x, decay<L>(x, 110.0f));
     }
 };
 
 struct SigmoidF64 {
-    template<class L>
-    static typename L::F64 apply(typename L::F64 x) {
+    template<class L> static typename L::F64 apply(typename L::F64 x) {
         return sigmoid_of(x, decay<L>(x, 760.0));
     }
 };
 
 /// x / (1 + exp(-u)) from x bounded below, e = exp(-|u|), and u of the sign of x.
-template<class F>
-F weighted_sigmoid(F x, Decay<F> e) {
+template<class F> F weighted_sigmoid(F x, Decay<F> e) {
     auto negative = x < F(0.0f);
     F factor = select(negative, e.high, F(1.0f));
     F product = x * factor;
@@ -138,8 +123,7 @@ F weighted_sigmoid(F x, Decay<F> e) {
 }
 
 struct SiluF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         F y = weighted_sigmoid(at_least(x, F(-120.0f)), decay<L>(x, 120.0f));
         // The residual step is not for inf, and would lose the sign of -0.
@@ -148,8 +132,7 @@ struct SiluF32 {
 };
 
 struct SiluF64 {
-    template<class L>
-    static typename L::F64 apply(typename L::F64 x) {
+    template<class L> static typename L::F64 apply(typename L::F64 x) {
         using F = typename L::F64;
         F y = weighted_sigmoid(at_least(x, F(-760.0)), decay<L>(x, 760.0));
         return select((x > F(760.0)) | (x == F(0.0)), x, y);
@@ -158,8 +141,7 @@ struct SiluF64 {
 
 /// x / (1 + exp(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3)
 struct GeluTanhF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         using D = typename L::F64;
         D a = at_most(abs(widen(x)), D(16.0));
@@ -171,8 +153,7 @@ struct GeluTanhF32 {
 
 /// max(x, 0) + log(1 + exp(-|x|))
 struct SoftplusF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
         F wide = widen(x);
         F e = exp_short<L>(-at_most(abs(wide), F(110.0)));

@@ -6,8 +6,7 @@ namespace luisa::tile::math {
 
 /// The values a logarithm has outside 0 < x < inf: -inf at zero, +inf at inf, NaN below zero and
 /// for NaN.
-template<class F, class E>
-F log_special(F x, F y) {
+template<class F, class E> F log_special(F x, F y) {
     F zero(E(0));
     auto regular = (x > zero) & (x < F(infinity<E>));
     F other = select(x == zero, F(-infinity<E>), select(x < zero, F(not_a_number<E>), x + x));
@@ -15,8 +14,7 @@ F log_special(F x, F y) {
 }
 
 struct LogF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         using I = typename L::I32;
         auto tiny = x < F(0x1p-126f);
@@ -39,13 +37,9 @@ struct LogF32 {
 };
 
 /// x = 2^exponent (1 + f) for normal x > 0 with sqrt(1/2) <= 1 + f < sqrt(2); f is exact.
-template<class F>
-struct Split {
-    F exponent, f;
-};
+template<class F> struct Split { F exponent, f; };
 
-template<class L>
-Split<typename L::F64> split_f64(typename L::F64 x) {
+template<class L> Split<typename L::F64> split_f64(typename L::F64 x) {
     using F = typename L::F64;
     using I = typename L::I64;
     I exponent = (as_int(x) - I(0x3fe6a09e00000000)) & I(INT64_MIN >> 11);
@@ -54,8 +48,7 @@ Split<typename L::F64> split_f64(typename L::F64 x) {
 }
 
 /// log(1 + f) for the f of `split_f64`, to about 42 bits.
-template<class F>
-F log1p_short(F f) {
+template<class F> F log1p_short(F f) {
     F s = f / (f + F(2.0));
     F z = s * s;
     F p = horner(z, F(0.195839275623290037797730178681376856),
@@ -65,8 +58,7 @@ F log1p_short(F f) {
 }
 
 /// log(x) for normal x > 0 in binary64 lanes, to about 42 bits.
-template<class L>
-typename L::F64 log_short(typename L::F64 x) {
+template<class L> typename L::F64 log_short(typename L::F64 x) {
     using F = typename L::F64;
     auto [i, f] = split_f64<L>(x);
     return fma(i, F(0x1.62e42fefa39efp-1), log1p_short(f));
@@ -75,8 +67,7 @@ typename L::F64 log_short(typename L::F64 x) {
 /// log(1 + f) = f - (f^2/2 - s (f^2/2 + z P(z))), s = f / (2 + f), z = s^2; f and i ln 2 are summed
 /// with their error.
 struct LogF64 {
-    template<class L>
-    static typename L::F64 apply(typename L::F64 x) {
+    template<class L> static typename L::F64 apply(typename L::F64 x) {
         using F = typename L::F64;
         auto tiny = x < F(0x1p-1022);
         auto [i, f] = split_f64<L>(select(tiny, x * F(0x1p54), x));
@@ -96,8 +87,7 @@ struct LogF64 {
 };
 
 struct Log2F32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
         auto [i, f] = split_f64<L>(widen(x));
         F y = fma(log1p_short(f), F(0x1.71547652b82fep+0), i);
@@ -106,8 +96,7 @@ struct Log2F32 {
 };
 
 struct Log10F32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
         auto [i, f] = split_f64<L>(widen(x));
         F y = fma(i, F(0x1.34413509f79ffp-2), log1p_short(f) * F(0x1.bcb7b1526e50ep-2));
@@ -117,8 +106,7 @@ struct Log10F32 {
 
 /// log(1 + x) for x > -1 in binary64 lanes, x a widened f32 or another value whose 1 + x loses no
 /// more than one rounding.
-template<class L>
-typename L::F64 log1p_any(typename L::F64 x) {
+template<class L> typename L::F64 log1p_any(typename L::F64 x) {
     using F = typename L::F64;
     auto [i, f] = split_f64<L>(x + F(1.0));
     // Near zero the rounding of 1 + x would show.
@@ -127,8 +115,7 @@ typename L::F64 log1p_any(typename L::F64 x) {
 }
 
 struct Log1pF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         F y = narrow(log1p_any<L>(widen(x)));
         auto regular = (x > F(-1.0f)) & (x < F(infinity<float>));

@@ -6,8 +6,7 @@
 namespace luisa::tile::math {
 
 /// 1 / sqrt(x), then one Newton step whose residual 1 - x y^2 is formed without rounding error.
-template<class F>
-F rsqrt_of(F x) {
+template<class F> F rsqrt_of(F x) {
     F y = F(1.0f) / sqrt(x);
     F h = x * y;
     F h_low = fma(x, y, -h);
@@ -18,23 +17,16 @@ F rsqrt_of(F x) {
 }
 
 struct RsqrtF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
-        return rsqrt_of(x);
-    }
+    template<class L> static typename L::F32 apply(typename L::F32 x) { return rsqrt_of(x); }
 };
 
 struct RsqrtF64 {
-    template<class L>
-    static typename L::F64 apply(typename L::F64 x) {
-        return rsqrt_of(x);
-    }
+    template<class L> static typename L::F64 apply(typename L::F64 x) { return rsqrt_of(x); }
 };
 
 /// |x|^y without the special cases: exp2(y log2 |x|) in binary64 lanes. NaN where the product is 0
 /// * inf.
-template<class L>
-typename L::F64 pow_magnitude(typename L::F32 x, typename L::F32 y) {
+template<class L> typename L::F64 pow_magnitude(typename L::F32 x, typename L::F32 y) {
     using F = typename L::F64;
     F a = abs(widen(x));
     auto [i, f] = split_f64<L>(a);
@@ -47,8 +39,7 @@ typename L::F64 pow_magnitude(typename L::F32 x, typename L::F32 y) {
 }
 
 struct PowF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x, typename L::F32 y) {
+    template<class L> static typename L::F32 apply(typename L::F32 x, typename L::F32 y) {
         using F = typename L::F32;
         using I = typename L::I32;
         F magnitude = narrow(pow_magnitude<L>(x, y));
@@ -70,8 +61,7 @@ struct PowF32 {
 /// |x| = 8^n m with 1/2 <= m < 4: a polynomial for the root of m, one Halley step, in binary64
 /// lanes.
 struct CbrtF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
         using I = typename L::I64;
         I bits = as_int(abs(widen(x)));

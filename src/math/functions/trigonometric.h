@@ -17,14 +17,10 @@ struct QuarterTurns {
 [[nodiscard]] const QuarterTurns &quarter_turns();
 
 /// An angle in quarter turns: whole ones, and the rest in [-1/2, 1/2].
-template<class F>
-struct Angle {
-    F whole, rest;
-};
+template<class F> struct Angle { F whole, rest; };
 
 /// x * 2/pi for |x| <= trig_limit_f32; the first product is exact, as 2/pi is split after 29 bits.
-template<class L>
-Angle<typename L::F64> reduce_small(typename L::F64 x) {
+template<class L> Angle<typename L::F64> reduce_small(typename L::F64 x) {
     using F = typename L::F64;
     F high(0x1.45f306ep-1), low(-0x1.b1bbead603d8bp-32);
     F q = rint(x * high);
@@ -33,8 +29,7 @@ Angle<typename L::F64> reduce_small(typename L::F64 x) {
 }
 
 /// The same for larger |x| by the exponent's row of the table.
-template<class L>
-Angle<typename L::F64> reduce_large(typename L::F32 x) {
+template<class L> Angle<typename L::F64> reduce_large(typename L::F32 x) {
     using F = typename L::F64;
     using I = typename L::I32;
     I bits = as_int(x);
@@ -52,8 +47,7 @@ Angle<typename L::F64> reduce_large(typename L::F32 x) {
     return {q, fma(significand, low, rest)};
 }
 
-template<class L, bool Full>
-Angle<typename L::F64> reduce_angle(typename L::F32 x) {
+template<class L, bool Full> Angle<typename L::F64> reduce_angle(typename L::F32 x) {
     auto small = reduce_small<L>(widen(x));
     if constexpr (Full) {
         using F = typename L::F64;
@@ -69,8 +63,7 @@ Angle<typename L::F64> reduce_angle(typename L::F32 x) {
 }
 
 /// sin(pi/2 f), |f| <= 1/2, to about 37 bits.
-template<class F>
-F sine_quarter(F f) {
+template<class F> F sine_quarter(F f) {
     F z = f * f;
     return f * horner(z, F(1.5818609281555441581877674561695812371908687e-4),
                       -4.6812566612716771316526909174626781e-3,
@@ -80,8 +73,7 @@ F sine_quarter(F f) {
 }
 
 /// cos(pi/2 f), |f| <= 1/2, to about 34 bits.
-template<class F>
-F cosine_quarter(F f) {
+template<class F> F cosine_quarter(F f) {
     F z = f * f;
     return horner(z, F(9.0396112683448562872233906958285842847545e-4),
                   -2.0860263027556998766121054700306558515876e-2,
@@ -90,8 +82,7 @@ F cosine_quarter(F f) {
 }
 
 /// The sine of the angle `turn` quarter turns further on.
-template<class L>
-typename L::F32 sine_of(Angle<typename L::F64> angle, int64_t turn) {
+template<class L> typename L::F32 sine_of(Angle<typename L::F64> angle, int64_t turn) {
     using F = typename L::F64;
     using I = typename L::I64;
     I quadrant = to_int(angle.whole) + I(turn);
@@ -99,27 +90,21 @@ typename L::F32 sine_of(Angle<typename L::F64> angle, int64_t turn) {
     return narrow(as_float(as_int(y) ^ ((quadrant & I(2)) << I(62))));
 }
 
-template<bool Full>
-struct SinF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+template<bool Full> struct SinF32 {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         auto y = sine_of<L>(reduce_angle<L, Full>(x), 0);
         return select(x == typename L::F32(0.0f), x, y);
     }
 };
 
-template<bool Full>
-struct CosF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+template<bool Full> struct CosF32 {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         return sine_of<L>(reduce_angle<L, Full>(x), 1);
     }
 };
 
-template<bool Full>
-struct TanF32 {
-    template<class L>
-    static typename L::F32 apply(typename L::F32 x) {
+template<bool Full> struct TanF32 {
+    template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
         using I = typename L::I64;
         auto angle = reduce_angle<L, Full>(x);

@@ -98,14 +98,14 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
         if (low_proven && (high_proven || clipped)) {
             continue;
         }
-        auto *coordinate = local.per_lane
-                               ? _b.pure(Opcode::ADD, {local.per_lane,
-                                                       _b.splat(base, local.per_lane->type()->lanes)})
-                               : coordinate_value({base, local.slope, nullptr}, point.lanes);
+        auto *coordinate =
+            local.per_lane ? _b.pure(Opcode::ADD, {local.per_lane,
+                                                   _b.splat(base, local.per_lane->type()->lanes)})
+                           : coordinate_value({base, local.slope, nullptr}, point.lanes);
         int lanes = coordinate->type()->lanes;
         if (!low_proven) {
-            access.mask = _b.both(
-                access.mask, _b.pure(Opcode::GE, {coordinate, _b.splat(_b.index(0), lanes)}));
+            access.mask = _b.both(access.mask,
+                                  _b.pure(Opcode::GE, {coordinate, _b.splat(_b.index(0), lanes)}));
         }
         if (!high_proven && !clipped) {
             ir::Value *below = nullptr;
@@ -153,8 +153,8 @@ ir::Value *Lowering::read_access(const Access &access, ScalarType type, ir::Valu
                             _b.module().scalar(ScalarType::BOOL));
         auto one = access;
         one.mask = any;
-        auto *value = read_access(one, type, other->type()->is_vector() ? _b.constant(type, 0) : other,
-                                  1, stable);
+        auto *value = read_access(
+            one, type, other->type()->is_vector() ? _b.constant(type, 0) : other, 1, stable);
         return select(access.mask, value, other);
     }
     if (access.mask) {
@@ -170,7 +170,8 @@ void Lowering::write_access(const Access &access, ir::Value *value, int lanes) {
     int width = access.uniform ? 1 : lanes;
     auto type = value->scalar();
     if (access.uniform && value->type()->is_vector()) {
-        value = _b.pure(Opcode::EXTRACT_LANE, {value}, ir::IndexPayload{0}, _b.module().scalar(type));
+        value = _b.pure(Opcode::EXTRACT_LANE, {value}, ir::IndexPayload{0},
+                        _b.module().scalar(type));
     }
     Values operands{access.address};
     if (access.indices) {
@@ -248,8 +249,8 @@ Lowering::Access Lowering::storage_access(const ir::Value *home, const Point &po
     for (size_t i = order.size(); i-- > 0;) {
         auto c = local_coordinate(order[i], point);
         if (c.per_lane) {
-            auto *scaled = _b.pure(Opcode::MUL, {c.per_lane, _b.splat(_b.index(stride),
-                                                                      c.per_lane->type()->lanes)});
+            auto *scaled = _b.pure(
+                Opcode::MUL, {c.per_lane, _b.splat(_b.index(stride), c.per_lane->type()->lanes)});
             lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, scaled}) : scaled;
         } else {
             terms.push_back(_b.mul(c.base, _b.index(stride)));

@@ -20,21 +20,35 @@ struct MachineOp {
 };
 /// Expansion operations that are one Machine operation on equal types.
 constexpr MachineOp direct_ops[] = {
-    {math::Op::ADD, Opcode::ADD},     {math::Op::SUB, Opcode::SUB},
-    {math::Op::MUL, Opcode::MUL},     {math::Op::DIV, Opcode::DIV},
-    {math::Op::FMA, Opcode::FMA},     {math::Op::SQRT, Opcode::SQRT},
-    {math::Op::NEG, Opcode::NEG},     {math::Op::ABS, Opcode::ABS},
-    {math::Op::RINT, Opcode::RINT},   {math::Op::FLOOR, Opcode::FLOOR},
-    {math::Op::LT, Opcode::LT},       {math::Op::LE, Opcode::LE},
-    {math::Op::GT, Opcode::GT},       {math::Op::GE, Opcode::GE},
-    {math::Op::EQ, Opcode::EQ},       {math::Op::NE, Opcode::NE},
-    {math::Op::SELECT, Opcode::ITE},  {math::Op::AND, Opcode::AND},
-    {math::Op::OR, Opcode::OR},       {math::Op::XOR, Opcode::XOR},
-    {math::Op::NOT, Opcode::NOT},     {math::Op::SHL, Opcode::SHL},
+    {math::Op::ADD, Opcode::ADD},
+    {math::Op::SUB, Opcode::SUB},
+    {math::Op::MUL, Opcode::MUL},
+    {math::Op::DIV, Opcode::DIV},
+    {math::Op::FMA, Opcode::FMA},
+    {math::Op::SQRT, Opcode::SQRT},
+    {math::Op::NEG, Opcode::NEG},
+    {math::Op::ABS, Opcode::ABS},
+    {math::Op::RINT, Opcode::RINT},
+    {math::Op::FLOOR, Opcode::FLOOR},
+    {math::Op::LT, Opcode::LT},
+    {math::Op::LE, Opcode::LE},
+    {math::Op::GT, Opcode::GT},
+    {math::Op::GE, Opcode::GE},
+    {math::Op::EQ, Opcode::EQ},
+    {math::Op::NE, Opcode::NE},
+    {math::Op::SELECT, Opcode::ITE},
+    {math::Op::AND, Opcode::AND},
+    {math::Op::OR, Opcode::OR},
+    {math::Op::XOR, Opcode::XOR},
+    {math::Op::NOT, Opcode::NOT},
+    {math::Op::SHL, Opcode::SHL},
     {math::Op::SHR_ARITHMETIC, Opcode::SHR},
-    {math::Op::TO_INT, Opcode::CAST}, {math::Op::TO_FLOAT, Opcode::CAST},
-    {math::Op::WIDEN, Opcode::CAST},  {math::Op::NARROW, Opcode::CAST},
-    {math::Op::BITCAST, Opcode::BITCAST}, {math::Op::SCALE, Opcode::SCALE},
+    {math::Op::TO_INT, Opcode::CAST},
+    {math::Op::TO_FLOAT, Opcode::CAST},
+    {math::Op::WIDEN, Opcode::CAST},
+    {math::Op::NARROW, Opcode::CAST},
+    {math::Op::BITCAST, Opcode::BITCAST},
+    {math::Op::SCALE, Opcode::SCALE},
 };
 
 Opcode direct_opcode(math::Op op) {
@@ -59,7 +73,8 @@ ir::Value *Lowering::convert(ir::Value *value, ScalarType to) {
         return value;
     }
     int lanes = value->type()->lanes;
-    auto *type = lanes ? _b.module().vector(to, static_cast<uint16_t>(lanes)) : _b.module().scalar(to);
+    auto *type = lanes ? _b.module().vector(to, static_cast<uint16_t>(lanes))
+                       : _b.module().scalar(to);
     return _b.pure(Opcode::CAST, {value}, ir::None{}, type);
 }
 

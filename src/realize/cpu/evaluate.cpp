@@ -61,7 +61,8 @@ Coordinate Lowering::coordinate_of(const ir::Value *scalar, Point &point) {
         }
     }
     auto *value = convert(evaluate(scalar, point), ScalarType::INT64);
-    return value->type()->is_vector() ? Coordinate{nullptr, 0, value} : Coordinate{value, 0, nullptr};
+    return value->type()->is_vector() ? Coordinate{nullptr, 0, value}
+                                      : Coordinate{value, 0, nullptr};
 }
 
 ir::Value *Lowering::scalar_value(const ir::Value *value) {
@@ -212,7 +213,8 @@ ir::Value *Lowering::evaluate_insert(const ir::Operation &op, Point &point) {
     ir::Value *here = nullptr;
     for (size_t i = 0; i < payload.dims.size(); ++i) {
         const auto &type = *op.operand(0)->type();
-        auto c = local_coordinate(type.dims[static_cast<size_t>(type.find(payload.dims[i]))], point);
+        auto c = local_coordinate(type.dims[static_cast<size_t>(type.find(payload.dims[i]))],
+                                  point);
         auto *at = coordinate_value(c, point.lanes);
         auto *wanted = coordinate_value(coordinate_of(op.operand(2 + i), point), point.lanes);
         int lanes = std::max<int>(at->type()->lanes, wanted->type()->lanes);

@@ -46,7 +46,8 @@ public:
         Point point;
         std::vector<DimExtent> space;
         const auto &batch = _c.roles.batch;
-        for (const auto *role : std::initializer_list<const std::vector<DimExtent> *>{&batch, &_rows, &_columns}) {
+        for (const auto *role :
+             std::initializer_list<const std::vector<DimExtent> *>{&batch, &_rows, &_columns}) {
             for (const auto &d : *role) {
                 if (d.extent != 1) {
                     space.push_back(d);
@@ -127,7 +128,8 @@ private:
             // Several widths may occur: each has its own block, chosen by what is left.
             auto *low = _b.index(int64_t{vectors - 1} * _c.lanes);
             auto *high = _b.index(int64_t{vectors} * _c.lanes);
-            auto *chosen = _b.both(_b.compare(Opcode::GT, left, low), _b.compare(Opcode::LE, left, high));
+            auto *chosen = _b.both(_b.compare(Opcode::GT, left, low),
+                                   _b.compare(Opcode::LE, left, high));
             _b.branch(chosen, emit, [] { return Values{}; });
         }
     }
@@ -173,9 +175,10 @@ private:
             _b.loop(_b.index(0), width, _c.lanes, {}, [&](ir::Value *offset, const Values &) {
                 auto place = element(point, row, _b.add(column, offset), 0, nullptr, 1);
                 if (left) {
-                    auto *type =
-                        _b.module().vector(ScalarType::BOOL, static_cast<uint16_t>(_c.lanes));
-                    place.mask = _b.pure(Opcode::LANE_MASK, {_b.sub(left, offset)}, ir::None{}, type);
+                    auto *type = _b.module().vector(ScalarType::BOOL,
+                                                    static_cast<uint16_t>(_c.lanes));
+                    place.mask = _b.pure(Opcode::LANE_MASK, {_b.sub(left, offset)}, ir::None{},
+                                         type);
                 }
                 auto *address = _b.address(sum_address(row, 0), offset,
                                            static_cast<int64_t>(size_of(_wide)));
@@ -225,8 +228,8 @@ private:
             add(axis.extent);
             add(*last);
         } else {
-            for (int64_t v = 1; v <= std::min<int64_t>(_c.vectors, (axis.extent + _c.lanes - 1) / _c.lanes);
-                 ++v) {
+            for (int64_t v = 1;
+                 v <= std::min<int64_t>(_c.vectors, (axis.extent + _c.lanes - 1) / _c.lanes); ++v) {
                 vectors.insert(v);
             }
         }
@@ -352,8 +355,7 @@ private:
             place.at[_columns.back().dim.id] = {base, _c.lanes > 1 ? 1 : 0, nullptr};
             place.lanes = _c.lanes;
             if (left && vector == vectors - 1 && _c.lanes > 1) {
-                auto *type =
-                    _b.module().vector(ScalarType::BOOL, static_cast<uint16_t>(_c.lanes));
+                auto *type = _b.module().vector(ScalarType::BOOL, static_cast<uint16_t>(_c.lanes));
                 auto *rest = _b.sub(left, _b.index(int64_t{vector} * _c.lanes));
                 place.mask = _b.pure(Opcode::LANE_MASK, {rest}, ir::None{}, type);
             }
@@ -383,7 +385,8 @@ private:
         std::vector<Point> places;
         for (int i = 0; i < height; ++i) {
             for (int j = 0; j < vectors; ++j) {
-                places.push_back(element(point, _b.add(row, _b.index(i)), column, j, left, vectors));
+                places.push_back(
+                    element(point, _b.add(row, _b.index(i)), column, j, left, vectors));
                 auto *start = _l.evaluate(_c.initial, places.back());
                 accumulators.push_back(_b.splat(_l.convert(start, _wide), lanes));
             }
@@ -416,11 +419,10 @@ private:
             auto range = _l.range_of(nest);
             auto *begin = _panel_begin ? _panel_begin : range.begin;
             auto *end = _panel_begin ? _panel_end : range.end;
-            return _b.loop(begin, end, range.step, states,
-                           [&](ir::Value *iv, const Values &now) {
-                               _l._scalars[region->argument(0)] = range.index(_b, iv);
-                               return body(now);
-                           });
+            return _b.loop(begin, end, range.step, states, [&](ir::Value *iv, const Values &now) {
+                _l._scalars[region->argument(0)] = range.index(_b, iv);
+                return body(now);
+            });
         }
         if (axis == payload.dims.size()) {
             return body(states);
@@ -455,7 +457,8 @@ private:
         return _b.loop(_b.index(0), end, 1, accumulators, [&](ir::Value *iv, const Values &now) {
             auto inner = point.derived();
             inner.at[dims[depth].dim.id] = {iv, 0, nullptr};
-            return product_steps(product, depth + 1, inner, row, height, column, vectors, left, now);
+            return product_steps(product, depth + 1, inner, row, height, column, vectors, left,
+                                 now);
         });
     }
 
@@ -521,10 +524,10 @@ private:
         Values wide;
         for (int j = 0; j < vectors; ++j) {
             auto place = element(point, row, column, j, left, vectors);
-            wide.push_back(_b.splat(
-                _l.convert(_c.pack ? read_panel(product, place) : _l.evaluate(vector_operand, place),
-                           _wide),
-                lanes));
+            wide.push_back(_b.splat(_l.convert(_c.pack ? read_panel(product, place)
+                                                       : _l.evaluate(vector_operand, place),
+                                               _wide),
+                                    lanes));
         }
         bool rounds = is_half(_type) && !op.get<ir::MmaPayload>().policy.allow_reassociation;
         for (int i = 0; i < height; ++i) {
@@ -536,10 +539,11 @@ private:
             auto *one = _b.splat(_l.convert(_l.evaluate(scalar_operand, place), _wide), lanes);
             for (int j = 0; j < vectors; ++j) {
                 auto &sum = accumulators[static_cast<size_t>(i * vectors + j)];
-                sum = is_float(_wide) ? _b.pure(Opcode::FMA, {one, wide[static_cast<size_t>(j)], sum})
-                                      : _b.pure(Opcode::ADD,
-                                                {_b.pure(Opcode::MUL, {one, wide[static_cast<size_t>(j)]}),
-                                                 sum});
+                sum = is_float(_wide)
+                          ? _b.pure(Opcode::FMA, {one, wide[static_cast<size_t>(j)], sum})
+                          : _b.pure(
+                                Opcode::ADD,
+                                {_b.pure(Opcode::MUL, {one, wide[static_cast<size_t>(j)]}), sum});
                 if (rounds) {
                     sum = _l.convert(_l.convert(sum, _type), _wide);
                 }
@@ -669,7 +673,8 @@ private:
         const auto &payload = nest.get<ir::NestPayload>();
         auto *region = nest.body();
         if (payload.is_range) {
-            auto *from = _b.sub(_l._scalars.at(region->argument(0)), _l.scalar_value(nest.operand(0)));
+            auto *from = _b.sub(_l._scalars.at(region->argument(0)),
+                                _l.scalar_value(nest.operand(0)));
             return _b.pure(Opcode::DIV, {from, _l.scalar_value(nest.operand(2))});
         }
         auto *number = _b.index(0);
@@ -723,8 +728,9 @@ private:
         auto *row = panel_row(product, position, point);
         auto axis = _columns.empty() ? DimExtent{Dim{}, 1} : _columns.back();
         auto align = static_cast<uint32_t>(size_of(_wide));
-        _l.vector_loop(axis.dim, _b.index(axis.extent), axis.extent, _columns.empty() ? 1 : _c.lanes,
-                       1, point, {}, [&](Point &inner, int, const Values &) {
+        _l.vector_loop(axis.dim, _b.index(axis.extent), axis.extent,
+                       _columns.empty() ? 1 : _c.lanes, 1, point, {},
+                       [&](Point &inner, int, const Values &) {
                            auto *column = axis.extent == 1 && _columns.empty()
                                               ? _b.index(0)
                                               : inner.at.at(axis.dim.id).base;
@@ -763,7 +769,7 @@ private:
     ScalarType _type{}, _wide{};
     std::unordered_map<uint32_t, ir::Value *> _ends;
     std::vector<Panel> _panels;
-    int64_t _panel_bytes = 0;///< of all panels of one instance
+    int64_t _panel_bytes = 0;                                ///< of all panels of one instance
     ir::Value *_panel_begin = nullptr, *_panel_end = nullptr;///< steps of the current panel
     int64_t _sum_offset = 0, _sum_width = 0;                 ///< partial sums between panels
 };
@@ -786,7 +792,8 @@ void Lowering::lower_pack(const plan::Contraction &contraction, const ir::Operat
     _b.loop(_begin, _end, 1, {}, [&](ir::Value *task, const Values &) {
         auto *rest = task;
         for (size_t i = axes.size(); i-- > 0;) {
-            _scalars[root.body()->argument(axes[i].first)] = i == 0 ? rest : _b.rem(rest, axes[i].second);
+            _scalars[root.body()->argument(axes[i].first)] = i == 0 ? rest
+                                                                    : _b.rem(rest, axes[i].second);
             rest = i == 0 ? rest : _b.div(rest, axes[i].second);
         }
         _b.forget_reads();

@@ -41,9 +41,8 @@ std::vector<const Root *> reductions(const LoopGroup &group) {
 }// namespace
 
 /// The end of each loop: its extent, or less where every root is a store that does nothing beyond.
-std::unordered_map<uint32_t, ir::Value *>
-Lowering::clip_loops(const std::vector<Root> &roots, const std::vector<ir::DimExtent> &loops,
-                     Point &point) {
+std::unordered_map<uint32_t, ir::Value *> Lowering::clip_loops(
+    const std::vector<Root> &roots, const std::vector<ir::DimExtent> &loops, Point &point) {
     std::unordered_map<uint32_t, ir::Value *> ends;
     for (const auto &loop : loops) {
         ends[loop.dim.id] = _b.index(loop.extent);
@@ -60,8 +59,8 @@ Lowering::clip_loops(const std::vector<Root> &roots, const std::vector<ir::DimEx
                 if (!(box[axis].dim == loop.dim) || box[axis].extent == 1) {
                     continue;
                 }
-                Clip own{root.op->operand(2 + axis),
-                         root.op->operand(0)->type()->axes[axis].extent, root.op->operand(0), axis};
+                Clip own{root.op->operand(2 + axis), root.op->operand(0)->type()->axes[axis].extent,
+                         root.op->operand(0), axis};
                 if (!clip.origin) {
                     clip = own;
                 } else {
@@ -113,15 +112,15 @@ Values Lowering::vector_loop(Dim axis, ir::Value *end, int64_t extent, int lanes
     ir::Value *done = zero;
     if (parts > 1 && extent >= int64_t{lanes} * parts) {
         auto *whole = floor_to(int64_t{lanes} * parts);
-        current = _b.loop(zero, whole, int64_t{lanes} * parts, current,
-                          [&](ir::Value *iv, const Values &inner) {
-                              auto next = inner;
-                              for (int part = 0; part < parts; ++part) {
-                                  auto place = at(_b.add(iv, _b.index(int64_t{part} * lanes)), nullptr);
-                                  next = body(place, part, next);
-                              }
-                              return next;
-                          });
+        current = _b.loop(
+            zero, whole, int64_t{lanes} * parts, current, [&](ir::Value *iv, const Values &inner) {
+                auto next = inner;
+                for (int part = 0; part < parts; ++part) {
+                    auto place = at(_b.add(iv, _b.index(int64_t{part} * lanes)), nullptr);
+                    next = body(place, part, next);
+                }
+                return next;
+            });
         done = whole;
     }
     auto *whole = floor_to(lanes);
@@ -178,9 +177,9 @@ void Lowering::emit_root(const Root &root, Point &point) {
                 auto *at = scalar_value(expression);
                 auto known = analysis::interval_of(expression);
                 if (known.low < 0 || known.high >= extent) {
-                    inner.guard = _b.both(
-                        inner.guard, _b.both(_b.compare(Opcode::GE, at, _b.index(0)),
-                                             _b.compare(Opcode::LT, at, _b.index(extent))));
+                    inner.guard = _b.both(inner.guard,
+                                          _b.both(_b.compare(Opcode::GE, at, _b.index(0)),
+                                                  _b.compare(Opcode::LT, at, _b.index(extent))));
                 }
                 inner.at[payload.dims[i].id] = {at, 0, nullptr};
             }
@@ -372,9 +371,8 @@ void Lowering::finish_fold(const LoopGroup &group, const Values &states, Point &
         auto type = state_type(*root);
         auto *seed = _b.constant(type, seed_bits(payload.reducer, type));
         auto begin = states.begin() + static_cast<std::ptrdiff_t>(slot);
-        auto *value = merge_parts(payload.reducer,
-                                  Values(begin, begin + static_cast<std::ptrdiff_t>(parts)),
-                                  lanes_fold);
+        auto *value = merge_parts(
+            payload.reducer, Values(begin, begin + static_cast<std::ptrdiff_t>(parts)), lanes_fold);
         slot += parts;
         if (carries_flag(*root)) {
             begin = states.begin() + static_cast<std::ptrdiff_t>(slot);

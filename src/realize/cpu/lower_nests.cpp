@@ -92,10 +92,11 @@ void Lowering::lower_nest(const ir::Operation &op) {
     }
     bool reversed = op.opcode() == Opcode::REDUCE && payload.policy == ReductionPolicy::FOLD_RIGHT;
     if (op.opcode() == Opcode::REDUCE && payload.policy == ReductionPolicy::BALANCED_TREE) {
-        throw UnsupportedError{"reduce: a balanced tree over a body that is not one built-in update "
-                               "has no CPU realization yet; write reduce(x, axes, op, "
-                               "reduction::balanced_tree)",
-                               op.loc};
+        throw UnsupportedError{
+            "reduce: a balanced tree over a body that is not one built-in update "
+            "has no CPU realization yet; write reduce(x, axes, op, "
+            "reduction::balanced_tree)",
+            op.loc};
     }
     auto run_body = [&](const Values &states) {
         for (size_t i = 0; i < scalar_states.size(); ++i) {

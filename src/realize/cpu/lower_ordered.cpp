@@ -74,7 +74,8 @@ void Lowering::lower_arg_reduction(const LoopGroup &group, size_t depth, Point &
                                       local_coordinate(d, place).base);
                 }
             }
-            auto *x = _b.splat(convert(evaluate(root.op->operand(0), place), best->scalar()), lanes);
+            auto *x = _b.splat(convert(evaluate(root.op->operand(0), place), best->scalar()),
+                               lanes);
             auto *none = _b.pure(Opcode::LT, {best_index, _b.splat(_b.index(0), lanes)});
             auto *take = _b.pure(Opcode::OR,
                                  {none, beats(_b, payload.reducer, payload.nan, x, best)});
@@ -98,6 +99,12 @@ void Lowering::lower_arg_reduction(const LoopGroup &group, size_t depth, Point &
 
 void Lowering::lower_balanced(const LoopGroup &group, const Root &root) {
     const auto &payload = root.op->get<ir::ReducePayload>();
+    if (payload.has_mask) {
+        throw UnsupportedError{
+            "reduce: a balanced tree over the elements that a mask leaves has no CPU "
+            "realization yet; use ite to give the others the identity, or a fold",
+            root.op->loc};
+    }
     auto type = root.op->operand(0)->scalar();
     auto bytes = static_cast<int64_t>(size_of(type));
     size_t folds = 0;
@@ -120,11 +127,6 @@ void Lowering::lower_balanced(const LoopGroup &group, const Root &root) {
                                                                      ir::Value *index) {
             if (at == group.loops.size()) {
                 auto *value = _b.splat(evaluate(root.op->operand(0), place), lanes);
-                if (payload.has_mask) {
-                    auto *active = _b.splat(evaluate(root.op->operand(1), place), lanes);
-                    auto *identity = _b.constant(type, identity_bits(payload.reducer, type));
-                    value = select(active, value, _b.splat(identity, lanes));
-                }
                 _b.effect(Opcode::WRITE, {leaf(index), value}, plain);
                 return;
             }
@@ -139,15 +141,15 @@ void Lowering::lower_balanced(const LoopGroup &group, const Root &root) {
         fill(folds, point, _b.index(0));
         // Splitting at the largest power of two below the length pairs neighbours level by level.
         for (int64_t step = 1; step < count; step *= 2) {
-            _b.loop(_b.index(0), _b.index(count - step), 2 * step, {},
-                    [&](ir::Value *iv, const Values &) {
-                        auto *a = _b.read(Opcode::READ, {leaf(iv)}, plain, shape);
-                        auto *b = _b.read(Opcode::READ, {leaf(_b.add(iv, _b.index(step)))}, plain,
-                                          shape);
-                        _b.effect(Opcode::WRITE, {leaf(iv), reduce_step(payload.reducer, a, b)},
-                                  plain);
-                        return Values{};
-                    });
+            _b.loop(
+                _b.index(0), _b.index(count - step), 2 * step, {},
+                [&](ir::Value *iv, const Values &) {
+                    auto *a = _b.read(Opcode::READ, {leaf(iv)}, plain, shape);
+                    auto *b = _b.read(Opcode::READ, {leaf(_b.add(iv, _b.index(step)))}, plain,
+                                      shape);
+                    _b.effect(Opcode::WRITE, {leaf(iv), reduce_step(payload.reducer, a, b)}, plain);
+                    return Values{};
+                });
         }
         auto *result = count > 0 ? _b.read(Opcode::READ, {leaf(_b.index(0))}, plain, shape)
                                  : _b.constant(type, seed_bits(payload.reducer, type));

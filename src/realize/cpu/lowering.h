@@ -23,7 +23,7 @@ struct Coordinate {
 /// Local coordinates below `extent - origin` only: what a clipped loop guarantees.
 struct Clip {
     const ir::Value *origin = nullptr;
-    int64_t extent = 0;            ///< static extent of the view axis, or runtime_value
+    int64_t extent = 0;             ///< static extent of the view axis, or runtime_value
     const ir::Value *view = nullptr;///< whose axis it is, for runtime extents
     size_t axis = 0;
 };
@@ -139,7 +139,7 @@ private:
     /// A range as an ascending loop of its step numbers times |step|.
     struct Range {
         ir::Value *begin, *end, *step;///< of the loop that is emitted
-        ir::Value *first;             ///< index of the first step when the range descends, else null
+        ir::Value *first;///< index of the first step when the range descends, else null
 
         [[nodiscard]] ir::Value *index(MachineBuilder &b, ir::Value *iv) const {
             return first ? b.sub(first, iv) : iv;

@@ -127,8 +127,8 @@ ir::Value *MachineBuilder::pure(Opcode op, const Values &operands, ir::Payload p
     return numbered(op, operands, std::move(payload), type, 0);
 }
 
-ir::Value *MachineBuilder::stable_read(Opcode op, const Values &operands,
-                                       ir::MemoryPayload payload, const ir::Type *type) {
+ir::Value *MachineBuilder::stable_read(Opcode op, const Values &operands, ir::MemoryPayload payload,
+                                       const ir::Type *type) {
     return numbered(op, operands, payload, type, _epoch);
 }
 
@@ -333,8 +333,8 @@ Values MachineBuilder::loop(ir::Value *begin, ir::Value *end, int64_t step, cons
     return loop(begin, end, index(step), states, body);
 }
 
-Values MachineBuilder::loop(ir::Value *begin, ir::Value *end, ir::Value *step,
-                            const Values &states, const LoopBody &body) {
+Values MachineBuilder::loop(ir::Value *begin, ir::Value *end, ir::Value *step, const Values &states,
+                            const LoopBody &body) {
     int64_t first = 0, last = 0;
     bool runs = is_constant(begin, first) && is_constant(end, last) && first < last;
     Values operands{begin, end, step};

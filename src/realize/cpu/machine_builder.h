@@ -94,8 +94,8 @@ private:
     ir::Region *_entry = nullptr;
     size_t _epoch = 1;
     const ir::Region *_read_fence = nullptr;
-    std::unordered_map<const ir::Region *,
-                       std::unordered_multimap<size_t, ir::Operation *>> _numbers;
+    std::unordered_map<const ir::Region *, std::unordered_multimap<size_t, ir::Operation *>>
+        _numbers;
     std::unordered_map<const ir::Operation *, size_t> _read_epochs;
 };
 

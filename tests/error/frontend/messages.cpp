@@ -52,36 +52,39 @@ TEST(FrontendErrors, ReadAfterMove) {
 }
 
 TEST(FrontendErrors, AssignedInANestWithoutAValueBefore) {
-    EXPECT_EQ(error_of([](X, Y) {
-                  Tile<float> late;
-                  for ([[maybe_unused]] auto &s : serial(shape(4))) {
-                      late = zeros<float>(shape(8));
-                  }
-              }),
-              "ScopeError: a variable assigned in this `serial` has no value before it; give it one (the "
-              "nest may run zero times)");
+    EXPECT_EQ(
+        error_of([](X, Y) {
+            Tile<float> late;
+            for ([[maybe_unused]] auto &s : serial(shape(4))) {
+                late = zeros<float>(shape(8));
+            }
+        }),
+        "ScopeError: a variable assigned in this `serial` has no value before it; give it one (the "
+        "nest may run zero times)");
 }
 
 TEST(FrontendErrors, AncestorUpdateThatDependsOnTheChild) {
-    EXPECT_EQ(error_of([](X x, Y) {
-                  auto sum = zeros<float>(shape());
-                  for (auto &nest : parallel(shape(8))) {
-                      sum = x(nest.index()).load();
-                  }
-              }),
-              "ScopeError: an outer value assigned inside `parallel` depends on the child's coordinates; "
-              "write y = insert(y, child, v), or use reduce or serial");
+    EXPECT_EQ(
+        error_of([](X x, Y) {
+            auto sum = zeros<float>(shape());
+            for (auto &nest : parallel(shape(8))) {
+                sum = x(nest.index()).load();
+            }
+        }),
+        "ScopeError: an outer value assigned inside `parallel` depends on the child's coordinates; "
+        "write y = insert(y, child, v), or use reduce or serial");
 }
 
 TEST(FrontendErrors, MovedFromAtTheEndOfABody) {
-    EXPECT_EQ(error_of([](X, Y) {
-                  auto a = zeros<float>(shape(8));
-                  for ([[maybe_unused]] auto &s : serial(shape(4))) {
-                      auto b = std::move(a);
-                  }
-              }),
-              "ScopeError: a variable declared outside this nest is moved from at the end of its body, "
-              "which may run many times; copy it instead");
+    EXPECT_EQ(
+        error_of([](X, Y) {
+            auto a = zeros<float>(shape(8));
+            for ([[maybe_unused]] auto &s : serial(shape(4))) {
+                auto b = std::move(a);
+            }
+        }),
+        "ScopeError: a variable declared outside this nest is moved from at the end of its body, "
+        "which may run many times; copy it instead");
 }
 
 TEST(FrontendErrors, StageOutsideAPipeline) {
@@ -95,8 +98,7 @@ TEST(FrontendErrors, StageOutsideAPipeline) {
 
 TEST(FrontendErrors, ZeroStep) {
     EXPECT_EQ(error_of([](X, Y) {
-                  for ([[maybe_unused]] auto &s : serial(range(0, 8, 0))) {
-                  }
+                  for ([[maybe_unused]] auto &s : serial(range(0, 8, 0))) {}
               }),
               "ValueError: range: a step of zero never ends; give a positive or negative step");
 }
@@ -124,8 +126,7 @@ TEST(FrontendErrors, FirstErrorStaysWhenSwallowed) {
                   Tile<float> nothing;
                   try {
                       (void)(nothing + nothing);
-                  } catch (const Error &) {
-                  }
+                  } catch (const Error &) {}
                   y(coord(0), shape(8)).store(zeros<float>(shape(8)));
               }),
               "ScopeError: this variable is read before it has a value");

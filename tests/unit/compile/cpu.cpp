@@ -27,7 +27,8 @@ std::vector<float> random_floats(size_t n, uint32_t seed) {
 void check_gemm(int64_t M, int64_t N, int64_t K, int64_t bm, int64_t bn, int64_t bk, bool bt) {
     auto module = gemm(M, N, K, bm, bn, bk, bt);
     auto kernel = compiler::compile_cpu(*module, host());
-    auto a = random_floats(static_cast<size_t>(M * K), 1), b = random_floats(static_cast<size_t>(K * N), 2);
+    auto a = random_floats(static_cast<size_t>(M * K), 1),
+         b = random_floats(static_cast<size_t>(K * N), 2);
     std::vector<float> c(static_cast<size_t>(M * N), NAN);
     std::vector<int64_t> bs = bt ? std::vector<int64_t>{1, K} : std::vector<int64_t>{};
     launch(*kernel, {{a.data(), {M, K}, {}}, {b.data(), {K, N}, bs}, {c.data(), {M, N}, {}}});

@@ -63,8 +63,10 @@ inline std::unique_ptr<ir::Module> gemm(int64_t M, int64_t N, int64_t K, int64_t
     auto *k0 = m.add_argument(inner, m.scalar(ScalarType::INT64));
     auto *acc = m.add_argument(inner, acc_type);
     b.set_region(inner);
-    auto *x = b.value(Opcode::LOAD, {A, m0, k0}, m.tile(f32, {{dm, bm}, {dk, bk}}), ir::LoadPayload{});
-    auto *y = b.value(Opcode::LOAD, {B, k0, n0}, m.tile(f32, {{dk, bk}, {dn, bn}}), ir::LoadPayload{});
+    auto *x = b.value(Opcode::LOAD, {A, m0, k0}, m.tile(f32, {{dm, bm}, {dk, bk}}),
+                      ir::LoadPayload{});
+    auto *y = b.value(Opcode::LOAD, {B, k0, n0}, m.tile(f32, {{dk, bk}, {dn, bn}}),
+                      ir::LoadPayload{});
     auto *r = b.value(Opcode::MMA, {x, y, acc}, acc_type, ir::MmaPayload{});
     b.emit(Opcode::YIELD, {r}, {});
     b.set_region(body);

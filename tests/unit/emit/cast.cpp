@@ -16,10 +16,10 @@ namespace luisa::tile::emit::test {
 namespace {
 
 const ScalarType all_types[] = {
-    ScalarType::BOOL,     ScalarType::INT8,    ScalarType::INT16,         ScalarType::INT32,
-    ScalarType::INT64,    ScalarType::UINT8,   ScalarType::UINT16,        ScalarType::UINT32,
-    ScalarType::UINT64,   ScalarType::FLOAT16, ScalarType::BFLOAT16,      ScalarType::FLOAT32,
-    ScalarType::FLOAT64,  ScalarType::FLOAT8_E4M3FN, ScalarType::FLOAT8_E5M2};
+    ScalarType::BOOL,    ScalarType::INT8,          ScalarType::INT16,      ScalarType::INT32,
+    ScalarType::INT64,   ScalarType::UINT8,         ScalarType::UINT16,     ScalarType::UINT32,
+    ScalarType::UINT64,  ScalarType::FLOAT16,       ScalarType::BFLOAT16,   ScalarType::FLOAT32,
+    ScalarType::FLOAT64, ScalarType::FLOAT8_E4M3FN, ScalarType::FLOAT8_E5M2};
 
 struct Conversion {
     ScalarType from, to;
@@ -60,7 +60,8 @@ std::vector<uint64_t> values_for(ScalarType from) {
         auto bits = info(from).bits;
         for (int e = 1; e < bits; ++e) {
             for (uint64_t tail : {0ull, 1ull}) {
-                for (uint64_t x : {0x101ull, 0x103ull, 0x801ull, 0x803ull, 0x1000001ull, 0x1000003ull}) {
+                for (uint64_t x :
+                     {0x101ull, 0x103ull, 0x801ull, 0x803ull, 0x1000001ull, 0x1000003ull}) {
                     auto y = (x << e) + tail;
                     values.push_back(bits == 32 ? y & 0xffffffff : y);
                     values.push_back(bits == 32 ? (0 - y) & 0xffffffff : 0 - y);
@@ -137,9 +138,9 @@ TEST(EmitCast, agrees_with_the_reference_without_avx512) {
 
 TEST(EmitCast, bitcast_select_and_lane_moves_keep_the_bits_of_narrow_floats) {
     const std::pair<ScalarType, ScalarType> pairs[] = {
-        {ScalarType::FLOAT16, ScalarType::UINT16}, {ScalarType::BFLOAT16, ScalarType::INT16},
+        {ScalarType::FLOAT16, ScalarType::UINT16},   {ScalarType::BFLOAT16, ScalarType::INT16},
         {ScalarType::FLOAT16, ScalarType::BFLOAT16}, {ScalarType::FLOAT8_E4M3FN, ScalarType::UINT8},
-        {ScalarType::FLOAT32, ScalarType::INT32},  {ScalarType::FLOAT64, ScalarType::UINT64}};
+        {ScalarType::FLOAT32, ScalarType::INT32},    {ScalarType::FLOAT64, ScalarType::UINT64}};
     for (auto [from, to] : pairs) {
         for (auto lanes : widths) {
             Machine m;

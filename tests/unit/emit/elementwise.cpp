@@ -15,8 +15,8 @@ using Binary = uint64_t (*)(ScalarType, uint64_t, uint64_t);
 using Unary = uint64_t (*)(ScalarType, uint64_t);
 using Compare = bool (*)(ScalarType, uint64_t, uint64_t);
 
-const std::vector<ScalarType> integers{ScalarType::INT8,  ScalarType::INT16,  ScalarType::INT32,
-                                       ScalarType::INT64, ScalarType::UINT8,  ScalarType::UINT16,
+const std::vector<ScalarType> integers{ScalarType::INT8,   ScalarType::INT16, ScalarType::INT32,
+                                       ScalarType::INT64,  ScalarType::UINT8, ScalarType::UINT16,
                                        ScalarType::UINT32, ScalarType::UINT64};
 const std::vector<ScalarType> floats{ScalarType::FLOAT32, ScalarType::FLOAT64};
 
@@ -115,8 +115,8 @@ void check_case(const Case &c, const CpuTarget &target) {
     for (auto type : c.types) {
         for (auto lanes : widths) {
             auto result = c.to_bool ? ScalarType::BOOL : type;
-            add_map(m, name_of(c, type, lanes), std::vector<ScalarType>(c.arity, type), result, lanes,
-                    [&](const auto &v) { return m.op(c.op, v, m.type(result, lanes)); });
+            add_map(m, name_of(c, type, lanes), std::vector<ScalarType>(c.arity, type), result,
+                    lanes, [&](const auto &v) { return m.op(c.op, v, m.type(result, lanes)); });
         }
     }
     auto code = compile(m.module, target);
@@ -145,7 +145,8 @@ void check_case(const Case &c, const CpuTarget &target) {
                 if (!same(result, expected, got)) {
                     ++failures;
                     ADD_FAILURE() << name_of(c, type, lanes) << std::hex << " of " << v[0] << ", "
-                                  << v[1] << ", " << v[2] << ": " << got << ", expected " << expected;
+                                  << v[1] << ", " << v[2] << ": " << got << ", expected "
+                                  << expected;
                 }
             }
         }

@@ -18,7 +18,8 @@ void add_axpy(Machine &m, float factor) {
     add_map(m, "axpy", {ScalarType::FLOAT32, ScalarType::FLOAT32}, ScalarType::FLOAT32, 16,
             [&](const auto &v) {
                 auto *t = m.type(ScalarType::FLOAT32, 16);
-                return m.op(Opcode::FMA, {v[0], m.constant(t, std::bit_cast<uint32_t>(factor)), v[1]}, t);
+                return m.op(Opcode::FMA,
+                            {v[0], m.constant(t, std::bit_cast<uint32_t>(factor)), v[1]}, t);
             });
 }
 
@@ -105,9 +106,9 @@ TEST(EmitJit, two_hundred_kernels_stay_small) {
         total.codegen_ms += t.codegen_ms;
         total.link_ms += t.link_ms;
     }
-    std::printf("200 kernels: %zu KiB before, %zu KiB after; each build %.2f codegen %.2f link %.2f ms\n",
-                start, resident_kib(), total.build_ms / 200, total.codegen_ms / 200,
-                total.link_ms / 200);
+    std::printf(
+        "200 kernels: %zu KiB before, %zu KiB after; each build %.2f codegen %.2f link %.2f ms\n",
+        start, resident_kib(), total.build_ms / 200, total.codegen_ms / 200, total.link_ms / 200);
     EXPECT_LT(resident_kib() - start, 64u * 1024);
     EXPECT_TRUE(runs(*kept[123], 123));
 }
@@ -149,11 +150,13 @@ TEST(EmitText, names_and_attributes_show) {
     Machine m;
     add_axpy(m, 2);
     auto text = llvm_text(m.module, host_cpu());
-    for (const char *part : {"define void @axpy", "nounwind", "denormal-fp-math\"=\"ieee,ieee",
-                             "llvm.loop.unroll.disable", "llvm.loop.vectorize.enable", "@llvm.fma.v16f32"}) {
+    for (const char *part :
+         {"define void @axpy", "nounwind", "denormal-fp-math\"=\"ieee,ieee",
+          "llvm.loop.unroll.disable", "llvm.loop.vectorize.enable", "@llvm.fma.v16f32"}) {
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
     }
-    for (const char *flag : {" fast ", "contract", "reassoc", "nnan", "afn", "min-legal-vector-width"}) {
+    for (const char *flag :
+         {" fast ", "contract", "reassoc", "nnan", "afn", "min-legal-vector-width"}) {
         EXPECT_EQ(text.find(flag), std::string::npos) << flag;
     }
     auto assembly = assembly_text(m.module, host_cpu());

@@ -24,9 +24,10 @@ template<class T, ScalarType S> void check_scale() {
     for (auto bits : special_values(S)) {
         T value{};
         std::memcpy(&value, &bits, sizeof value);
-        for (int e : {0, 1, -1, 2, -2, 23, -24, 52, -53, 100, -100, 126, -126, 127, -127, -149, 150, -150,
-                      200, -200, 252, -252, 254, -275, 277, -1021, 1023, -1074, 1500, -1500, 2098, -2098,
-                      3000, -3000, 100000, -100000}) {
+        for (int e :
+             {0,    1,     -1,   2,     -2,   23,    -24,  52,    -53,  100,   -100,   126,
+              -126, 127,   -127, -149,  150,  -150,  200,  -200,  252,  -252,  254,    -275,
+              277,  -1021, 1023, -1074, 1500, -1500, 2098, -2098, 3000, -3000, 100000, -100000}) {
             x.push_back(value);
             n.push_back(static_cast<T>(e));
             expected.push_back(std::ldexp(value, e));
@@ -78,8 +79,8 @@ TEST(EmitLanes, tables_of_every_size) {
             Machine m;
             for (auto lanes : widths) {
                 for (auto result : {ScalarType::UINT32, ScalarType::FLOAT32}) {
-                    add_map(m, std::to_string(lanes) + to_string(result), {ScalarType::INT32}, result,
-                            lanes, [&](const auto &v) {
+                    add_map(m, std::to_string(lanes) + to_string(result), {ScalarType::INT32},
+                            result, lanes, [&](const auto &v) {
                                 return m.op(Opcode::TABLE, {v[0]}, m.type(result, lanes),
                                             ir::TablePayload{entries});
                             });
@@ -92,7 +93,8 @@ TEST(EmitLanes, tables_of_every_size) {
                     run(*code, std::to_string(lanes) + result, {index.data()}, y.data(),
                         static_cast<int64_t>(index.size()));
                     for (size_t i = 0; i < y.size(); ++i) {
-                        ASSERT_EQ(y[i], entries[static_cast<size_t>(index[i])]) << size << " " << lanes;
+                        ASSERT_EQ(y[i], entries[static_cast<size_t>(index[i])])
+                            << size << " " << lanes;
                     }
                 }
             }
@@ -150,12 +152,12 @@ TEST(EmitLanes, reductions_are_a_tree_of_halves) {
     };
     using enum ScalarType;
     const Row table[] = {
-        {Reducer::ADD, arith::add, FLOAT32},         {Reducer::ADD, arith::add, INT64},
-        {Reducer::MULTIPLY, arith::mul, FLOAT64},    {Reducer::MULTIPLY, arith::mul, INT8},
-        {Reducer::MINIMUM, arith::minimum, FLOAT32}, {Reducer::MAXIMUM, arith::maximum, UINT16},
-        {Reducer::FMIN, arith::fmin, FLOAT64},       {Reducer::FMAX, arith::fmax, FLOAT32},
+        {Reducer::ADD, arith::add, FLOAT32},          {Reducer::ADD, arith::add, INT64},
+        {Reducer::MULTIPLY, arith::mul, FLOAT64},     {Reducer::MULTIPLY, arith::mul, INT8},
+        {Reducer::MINIMUM, arith::minimum, FLOAT32},  {Reducer::MAXIMUM, arith::maximum, UINT16},
+        {Reducer::FMIN, arith::fmin, FLOAT64},        {Reducer::FMAX, arith::fmax, FLOAT32},
         {Reducer::LOGICAL_AND, arith::bit_and, BOOL}, {Reducer::LOGICAL_OR, arith::bit_or, BOOL},
-        {Reducer::BIT_AND, arith::bit_and, UINT32},  {Reducer::BIT_OR, arith::bit_or, INT16},
+        {Reducer::BIT_AND, arith::bit_and, UINT32},   {Reducer::BIT_OR, arith::bit_or, INT16},
         {Reducer::BIT_XOR, arith::bit_xor, UINT64}};
     for (const auto &row : table) {
         for (unsigned lanes : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {

@@ -45,7 +45,8 @@ ir::Value *Machine::pointer(int word) {
 
 ir::Value *Machine::at(ir::Value *base, ir::Value *i, ScalarType scalar, int64_t offset) {
     auto size = static_cast<int64_t>(size_of(scalar));
-    return op(Opcode::ADDRESS, {base, i}, module.pointer(), ir::AddressPayload{size, offset * size});
+    return op(Opcode::ADDRESS, {base, i}, module.pointer(),
+              ir::AddressPayload{size, offset * size});
 }
 
 ir::Value *Machine::read(ir::Value *address, const ir::Type *t) {
@@ -112,16 +113,48 @@ void add_float_values(ScalarType type, std::vector<uint64_t> &values) {
         values.push_back(bits);
         values.push_back(bits | f.sign_mask());
     };
-    for (uint64_t bits : {uint64_t{0}, uint64_t{1}, hidden - 1, hidden, hidden + 1, f.largest_finite,
-                          f.largest_finite - 1, f.largest_number(), f.largest_number() + 1, f.nan,
-                          f.sign_mask() - 1}) {
+    for (uint64_t bits : {uint64_t{0}, uint64_t{1}, hidden - 1, hidden, hidden + 1,
+                          f.largest_finite, f.largest_finite - 1, f.largest_number(),
+                          f.largest_number() + 1, f.nan, f.sign_mask() - 1}) {
         add(bits);
     }
-    for (double x : {1.0, 1.5, 0.5, 0.49999997, 2.5, 3.0, 127.5, 128.0, 255.5, 448.0, 464.0, 465.0,
-                     32767.5, 65519.0, 65520.0, 61440.0, 0x1p-133, 0x1.8p-133, 0x1p-24, 0x1p-25,
-                     0x1.000002p-25, 0x1p-14, 2147483520.0, 2147483648.0, 4294967040.0, 4294967296.0,
-                     0x1.fffffep62, 0x1p63, 0x1.fffffffffffffp63, 0x1p64, 1e38, 3.39617753e38,
-                     0x1.00800000001p0, 0x1.0020000000001p0, 1.00390625, 1.01171875, 0x1p-1074}) {
+    for (double x : {1.0,
+                     1.5,
+                     0.5,
+                     0.49999997,
+                     2.5,
+                     3.0,
+                     127.5,
+                     128.0,
+                     255.5,
+                     448.0,
+                     464.0,
+                     465.0,
+                     32767.5,
+                     65519.0,
+                     65520.0,
+                     61440.0,
+                     0x1p-133,
+                     0x1.8p-133,
+                     0x1p-24,
+                     0x1p-25,
+                     0x1.000002p-25,
+                     0x1p-14,
+                     2147483520.0,
+                     2147483648.0,
+                     4294967040.0,
+                     4294967296.0,
+                     0x1.fffffep62,
+                     0x1p63,
+                     0x1.fffffffffffffp63,
+                     0x1p64,
+                     1e38,
+                     3.39617753e38,
+                     0x1.00800000001p0,
+                     0x1.0020000000001p0,
+                     1.00390625,
+                     1.01171875,
+                     0x1p-1074}) {
         add(encode(f, decode(float_format(ScalarType::FLOAT64), std::bit_cast<uint64_t>(x))));
     }
 }

@@ -24,7 +24,9 @@ public:
                   ir::Payload payload = ir::None{});
     void effect(Opcode opcode, const std::vector<ir::Value *> &operands, ir::Payload payload);
     ir::Value *constant(const ir::Type *type, uint64_t bits);
-    ir::Value *index(int64_t value) { return constant(type(ScalarType::INT64, 0), uint64_t(value)); }
+    ir::Value *index(int64_t value) {
+        return constant(type(ScalarType::INT64, 0), uint64_t(value));
+    }
     /// The pointer in word `word` of the argument block, plus `i` elements of `scalar`.
     ir::Value *pointer(int word);
     ir::Value *at(ir::Value *base, ir::Value *i, ScalarType scalar, int64_t offset = 0);

@@ -14,8 +14,8 @@ namespace luisa::tile::emit::test {
 
 namespace {
 
-const ScalarType storage[] = {ScalarType::BOOL,    ScalarType::INT8,    ScalarType::UINT16,
-                              ScalarType::FLOAT16, ScalarType::BFLOAT16, ScalarType::FLOAT32,
+const ScalarType storage[] = {ScalarType::BOOL,    ScalarType::INT8,       ScalarType::UINT16,
+                              ScalarType::FLOAT16, ScalarType::BFLOAT16,   ScalarType::FLOAT32,
                               ScalarType::FLOAT64, ScalarType::FLOAT8_E5M2};
 
 /// An array whose end is the end of readable memory.
@@ -23,8 +23,8 @@ struct Guarded {
     explicit Guarded(size_t bytes) {
         auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
         size = 2 * page;
-        base = static_cast<uint8_t *>(mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        base = static_cast<uint8_t *>(
+            mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         mprotect(base + page, page, PROT_NONE);
         data = base + page - bytes;
     }
@@ -59,7 +59,8 @@ TEST(EmitMemory, masked_lanes_touch_no_memory) {
                     std::memset(to.data, 1, n * size);
                     std::vector<uint8_t> all(count * size, 0xcd);
                     void *words[] = {from.data, to.data, all.data()};
-                    code->function("f")(reinterpret_cast<uint64_t *>(words), n, 0, nullptr, nullptr);
+                    code->function("f")(reinterpret_cast<uint64_t *>(words), n, 0, nullptr,
+                                        nullptr);
                     for (unsigned i = 0; i < count; ++i) {
                         ASSERT_EQ(element(type, all, i), i < n ? 0u : 1u)
                             << to_string(type) << " " << lanes << " " << n;
@@ -81,32 +82,36 @@ TEST(EmitMemory, gather_and_scatter_count_elements) {
                 m.begin("f");
                 auto *t = m.type(type, lanes), *indices = m.type(wide, lanes);
                 // Lane i reads element first - i; the upper half is off.
-                auto *i = m.op(Opcode::SUB,
-                               {m.op(Opcode::SPLAT, {m.op(Opcode::CAST, {m.first}, m.type(wide, 0))},
-                                     indices),
-                                m.op(Opcode::LANES, {}, indices)},
-                               indices);
+                auto *i = m.op(
+                    Opcode::SUB,
+                    {m.op(Opcode::SPLAT, {m.op(Opcode::CAST, {m.first}, m.type(wide, 0))}, indices),
+                     m.op(Opcode::LANES, {}, indices)},
+                    indices);
                 auto *mask = m.op(Opcode::LANE_MASK, {m.last}, m.type(ScalarType::BOOL, lanes));
                 auto *x = m.op(Opcode::GATHER, {m.pointer(0), i, mask, m.constant(t, 0)}, t,
                                ir::MemoryPayload{1, true, false});
                 m.write(m.pointer(1), x);
-                auto *y = m.op(Opcode::GATHER, {m.pointer(0), i}, t, ir::MemoryPayload{1, false, false});
+                auto *y = m.op(Opcode::GATHER, {m.pointer(0), i}, t,
+                               ir::MemoryPayload{1, false, false});
                 m.effect(Opcode::SCATTER, {m.pointer(2), i, y}, ir::MemoryPayload{1, false, false});
-                m.effect(Opcode::SCATTER, {m.pointer(3), i, y, mask}, ir::MemoryPayload{1, true, false});
+                m.effect(Opcode::SCATTER, {m.pointer(3), i, y, mask},
+                         ir::MemoryPayload{1, true, false});
                 auto code = compile(m.module, host_cpu());
                 std::vector<uint64_t> values(64);
                 for (size_t k = 0; k < 64; ++k) {
                     values[k] = type == ScalarType::BOOL ? k % 3 == 0 : k + 1;
                 }
                 auto from = pack(type, values);
-                std::vector<uint8_t> read(lanes * size_of(type)), all(from.size()), some(from.size());
+                std::vector<uint8_t> read(lanes * size_of(type)), all(from.size()),
+                    some(from.size());
                 void *words[] = {from.data(), read.data(), all.data(), some.data()};
                 int64_t on = (lanes + 1) / 2;
                 code->function("f")(reinterpret_cast<uint64_t *>(words), 40, on, nullptr, nullptr);
                 for (int64_t k = 0; k < 64; ++k) {
                     auto index = static_cast<size_t>(k);
                     bool hit = k <= 40 && k > 40 - static_cast<int64_t>(lanes);
-                    ASSERT_EQ(element(type, all, index), hit ? values[index] : 0) << to_string(type);
+                    ASSERT_EQ(element(type, all, index), hit ? values[index] : 0)
+                        << to_string(type);
                     ASSERT_EQ(element(type, some, index), hit && k > 40 - on ? values[index] : 0);
                 }
                 for (unsigned k = 0; k < lanes; ++k) {
@@ -139,7 +144,8 @@ TEST(EmitMemory, argument_words_of_every_type) {
     };
     m.write(m.pointer(0), get(ScalarType::BOOL, 1));
     m.write(m.op(Opcode::ADDRESS, {m.pointer(0), m.index(1)}, m.module.pointer(),
-                 ir::AddressPayload{3, 1}), get(ScalarType::FLOAT32, 2));
+                 ir::AddressPayload{3, 1}),
+            get(ScalarType::FLOAT32, 2));
     m.write(m.op(Opcode::ADDRESS, {m.pointer(0)}, m.module.pointer(), ir::AddressPayload{1, 8}),
             get(ScalarType::BFLOAT16, 3));
     auto code = compile(m.module, host_cpu());
@@ -160,12 +166,13 @@ TEST(EmitControl, loops_carry_states_and_may_not_run) {
     m.begin("f");
     auto *word = m.type(ScalarType::INT64, 0);
     // A nest whose inner bound depends on the outer index: swaps states on the way.
-    auto outer = m.loop(m.first, m.last, m.index(3), {m.index(1), m.index(100)}, [&](const auto &v) {
-        auto inner = m.loop(m.index(0), v[0], m.index(1), {v[1]}, [&](const auto &w) {
-            return std::vector{m.op(Opcode::ADD, {w[1], w[0]}, word)};
+    auto outer = m.loop(
+        m.first, m.last, m.index(3), {m.index(1), m.index(100)}, [&](const auto &v) {
+            auto inner = m.loop(m.index(0), v[0], m.index(1), {v[1]}, [&](const auto &w) {
+                return std::vector{m.op(Opcode::ADD, {w[1], w[0]}, word)};
+            });
+            return std::vector{v[2], inner[0]};
         });
-        return std::vector{v[2], inner[0]};
-    });
     m.write(m.pointer(0), outer[0]);
     m.write(m.op(Opcode::ADDRESS, {m.pointer(0)}, m.module.pointer(), ir::AddressPayload{1, 8}),
             outer[1]);
@@ -209,7 +216,8 @@ TEST(EmitControl, while_leaves_with_the_states_of_the_iteration_start) {
     m.b.set_region(outer);
     m.write(m.pointer(0), op->result(1));
     auto code = compile(m.module, host_cpu());
-    for (auto [start, expected] : {std::pair<int64_t, int64_t>{1, 0}, {2, 1}, {27, 111}, {97, 118}}) {
+    for (auto [start, expected] :
+         {std::pair<int64_t, int64_t>{1, 0}, {2, 1}, {27, 111}, {97, 118}}) {
         int64_t out = -1;
         void *words[] = {&out};
         code->function("f")(reinterpret_cast<uint64_t *>(words), start, 0, nullptr, nullptr);

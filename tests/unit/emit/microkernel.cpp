@@ -38,30 +38,34 @@ void add_microkernel(Machine &m) {
             sums.push_back(m.constant(vector, 0));
         }
     }
-    sums = m.loop(m.first, m.last, m.index(1), sums, [&](const auto &v) {
-        std::vector<ir::Value *> next;
-        std::vector<ir::Value *> columns;
-        auto *b_row = m.at(b, m.op(Opcode::MUL, {v[0], ldb}, word), ScalarType::FLOAT32);
-        for (int j = 0; j < vectors; ++j) {
-            columns.push_back(m.read(m.op(Opcode::ADDRESS, {b_row}, m.module.pointer(),
-                                          ir::AddressPayload{1, 64 * j}), vector));
-        }
-        for (int i = 0; i < rows; ++i) {
-            auto *x = m.read(m.at(a_rows[size_t(i)], v[0], ScalarType::FLOAT32), scalar);
-            auto *splat = m.op(Opcode::SPLAT, {x}, vector);
+    sums = m.loop(
+        m.first, m.last, m.index(1), sums,
+        [&](const auto &v) {
+            std::vector<ir::Value *> next;
+            std::vector<ir::Value *> columns;
+            auto *b_row = m.at(b, m.op(Opcode::MUL, {v[0], ldb}, word), ScalarType::FLOAT32);
             for (int j = 0; j < vectors; ++j) {
-                auto *sum = v[size_t(1 + i * vectors + j)];
-                next.push_back(m.op(Opcode::FMA, {splat, columns[size_t(j)], sum}, vector));
+                columns.push_back(m.read(m.op(Opcode::ADDRESS, {b_row}, m.module.pointer(),
+                                              ir::AddressPayload{1, 64 * j}),
+                                         vector));
             }
-        }
-        return next;
-    }, true);
+            for (int i = 0; i < rows; ++i) {
+                auto *x = m.read(m.at(a_rows[size_t(i)], v[0], ScalarType::FLOAT32), scalar);
+                auto *splat = m.op(Opcode::SPLAT, {x}, vector);
+                for (int j = 0; j < vectors; ++j) {
+                    auto *sum = v[size_t(1 + i * vectors + j)];
+                    next.push_back(m.op(Opcode::FMA, {splat, columns[size_t(j)], sum}, vector));
+                }
+            }
+            return next;
+        },
+        true);
     for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < vectors; ++j) {
             auto *address = m.op(Opcode::ADDRESS, {c_rows[size_t(i)]}, m.module.pointer(),
                                  ir::AddressPayload{1, 64 * j});
-            m.write(address, m.op(Opcode::ADD, {m.read(address, vector), sums[size_t(i * 4 + j)]},
-                                  vector));
+            m.write(address,
+                    m.op(Opcode::ADD, {m.read(address, vector), sums[size_t(i * 4 + j)]}, vector));
         }
     }
 }
@@ -76,13 +80,16 @@ void add_peak(Machine &m) {
         sums.push_back(m.constant(vector, 0));
     }
     auto *x = m.read(c, vector);
-    sums = m.loop(m.first, m.last, m.index(1), sums, [&](const auto &v) {
-        std::vector<ir::Value *> next;
-        for (int i = 0; i < 24; ++i) {
-            next.push_back(m.op(Opcode::FMA, {x, x, v[size_t(1 + i)]}, vector));
-        }
-        return next;
-    }, true);
+    sums = m.loop(
+        m.first, m.last, m.index(1), sums,
+        [&](const auto &v) {
+            std::vector<ir::Value *> next;
+            for (int i = 0; i < 24; ++i) {
+                next.push_back(m.op(Opcode::FMA, {x, x, v[size_t(1 + i)]}, vector));
+            }
+            return next;
+        },
+        true);
     auto *total = sums[0];
     for (size_t i = 1; i < 24; ++i) {
         total = m.op(Opcode::ADD, {total, sums[i]}, vector);
@@ -97,8 +104,8 @@ template<class F> double best_seconds(F &&f) {
     for (int i = 0; i < 200; ++i) {
         auto start = std::chrono::steady_clock::now();
         f();
-        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-                                  .count());
+        best = std::min(
+            best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     return best;
 }
@@ -143,8 +150,12 @@ TEST(EmitMicrokernel, computes_and_comes_close_to_the_peak) {
     for (int i = 0; i < depth * 64; ++i) {
         b[i] = static_cast<float>(i % 11 - 5);
     }
-    uint64_t words[] = {reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b),
-                        reinterpret_cast<uint64_t>(c), depth, 64, 64};
+    uint64_t words[] = {reinterpret_cast<uint64_t>(a),
+                        reinterpret_cast<uint64_t>(b),
+                        reinterpret_cast<uint64_t>(c),
+                        depth,
+                        64,
+                        64};
     auto micro = code->function("micro"), peak = code->function("peak");
     micro(words, 0, depth, nullptr, nullptr);
     for (int i = 0; i < rows; ++i) {
@@ -160,8 +171,9 @@ TEST(EmitMicrokernel, computes_and_comes_close_to_the_peak) {
     std::memset(c, 0, 64);
     auto limit = best_seconds([&] { peak(words, 0, depth, nullptr, nullptr); });
     double work = 2.0 * rows * 64 * depth * 1e-9;
-    std::printf("6x64 kernel %.1f GFLOP/s, fma peak %.1f GFLOP/s; build %.2f codegen %.2f link %.2f ms\n",
-                work / kernel, work / limit, times.build_ms, times.codegen_ms, times.link_ms);
+    std::printf(
+        "6x64 kernel %.1f GFLOP/s, fma peak %.1f GFLOP/s; build %.2f codegen %.2f link %.2f ms\n",
+        work / kernel, work / limit, times.build_ms, times.codegen_ms, times.link_ms);
     EXPECT_GT(limit / kernel, 0.5);
     std::free(memory);
 }

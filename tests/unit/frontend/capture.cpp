@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/frontend/programs.h"
 
-
 #include <gtest/gtest.h>
 
 #include <thread>

@@ -16,15 +16,15 @@ inline Kernel gemm_bias(int64_t m_extent, Extent n_extent, Extent k_extent) {
         int bm = 16, bn = 32, bk = 8;
     } cfg;
     auto definition = tile_kernel(
-        [=](TensorView<const half, 2> A, TensorView<const half, 2> B, TensorView<const float, 1> bias,
-            TensorView<half, 2> C, Scalar<float> alpha) {
+        [=](TensorView<const half, 2> A, TensorView<const half, 2> B,
+            TensorView<const float, 1> bias, TensorView<half, 2> C, Scalar<float> alpha) {
             auto m = axis("m", cfg.bm), n = axis("n", cfg.bn), k = axis("k", cfg.bk);
             auto rows = ceil_div(C.extent(0), cfg.bm), columns = ceil_div(C.extent(1), cfg.bn);
             for (auto &nest : parallel(shape(rows, columns))) {
                 auto m0 = nest.index(0) * cfg.bm, n0 = nest.index(1) * cfg.bn;
                 auto acc = zeros<float>(shape(m, n));
-                for (auto &step :
-                     nest.pipeline(range(0, A.extent(1), cfg.bk), PipelinePolicy{.max_in_flight = 3})) {
+                for (auto &step : nest.pipeline(range(0, A.extent(1), cfg.bk),
+                                                PipelinePolicy{.max_in_flight = 3})) {
                     auto k0 = step.index();
                     step.stage("load");
                     auto a = A[coord(m0, k0), shape(m, k)];
@@ -94,7 +94,8 @@ inline Kernel causal_attention(Extent length) {
                            auto k0 = step.index();
                            auto key = K[coord(k0, 0), shape(k, d)];
                            auto scores = mma(query, key, zeros<float>(shape(q, k))) * scale;
-                           auto visible = iota(k) + k0 <= iota(q) + q0 && iota(k) + k0 < K.extent(0);
+                           auto visible = iota(k) + k0 <= iota(q) + q0 &&
+                                          iota(k) + k0 < K.extent(0);
                            scores = ite(visible, scores, -1e30f);
                            auto new_max = maximum(row_max, reduce(scores, k, maximum));
                            auto p = ite(visible, exp(scores - new_max), 0.0f);
@@ -228,7 +229,8 @@ inline Kernel control() {
                                      });
                               outer += 1;
                           });
-                   if_(total >= 4, [&] { w = cast<float>(total); }, [&] { w = w - 1.0f; });
+                   if_(
+                       total >= 4, [&] { w = cast<float>(total); }, [&] { w = w - 1.0f; });
                    if_(outer == 0, [&] {
                        w = w * 100.0f;
                        Y(1).store(w);
@@ -331,7 +333,8 @@ inline Kernel containers() {
 /// Masked reductions, positions, and integer arithmetic.
 inline Kernel reductions() {
     return tile_kernel(
-               [](TensorView<const int32_t, 2> X, TensorView<int32_t, 1> Y, TensorView<int64_t, 1> P) {
+               [](TensorView<const int32_t, 2> X, TensorView<int32_t, 1> Y,
+                  TensorView<int64_t, 1> P) {
                    auto r = axis("r", 4), c = axis("c", 6);
                    auto x = X[coord(0, 0), shape(r, c)];
                    auto odd = x % 2 != 0;

@@ -22,7 +22,8 @@ template<class F> std::string text_of(F f) {
 
 inline size_t count(const std::string &text, const std::string &what) {
     size_t n = 0;
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) {
+    for (auto at = text.find(what); at != std::string::npos;
+         at = text.find(what, at + what.size())) {
         ++n;
     }
     return n;

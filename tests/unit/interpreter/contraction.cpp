@@ -143,7 +143,7 @@ TEST(Mma, LargeEnoughInATestIsFast) {
     auto c = product(x, x, x, 64, 64, 64);
     EXPECT_EQ(c[77], 16.5f);
     EXPECT_LT(std::chrono::steady_clock::now() - begin,
-              std::chrono::seconds{5}); // also with sanitizers
+              std::chrono::seconds{5});// also with sanitizers
 }
 
 }// namespace

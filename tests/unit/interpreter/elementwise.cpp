@@ -84,8 +84,8 @@ TEST(Elementwise, F64) {
 }
 
 TEST(Elementwise, HalfRoundsOnce) {
-    auto out =
-        compute<half>(Opcode::ADD, {{half{2048.0f}, half{65504.0f}}, {half{1.0f}, half{16.0f}}});
+    auto out = compute<half>(Opcode::ADD,
+                             {{half{2048.0f}, half{65504.0f}}, {half{1.0f}, half{16.0f}}});
     EXPECT_EQ(out[0].bits(), half{2048.0f}.bits());// tie to even
     EXPECT_EQ(out[1].bits(), 0x7c00);              // overflow
 }

@@ -353,7 +353,7 @@ TEST(Elements, AMillionIsFast) {
     k.run();
     EXPECT_EQ(out.back(), 3.25f);
     EXPECT_LT(std::chrono::steady_clock::now() - begin,
-              std::chrono::seconds{5}); // also with sanitizers
+              std::chrono::seconds{5});// also with sanitizers
 }
 
 }// namespace

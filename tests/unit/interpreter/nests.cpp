@@ -27,19 +27,22 @@ ir::Value *iota(Kernel &k, int64_t extent) {
 }
 
 // Appends each visited index to `out`: s is the count.
-std::vector<int64_t>
-visits(const std::function<void(Kernel &, const Kernel::Body &, ir::Value *)> &nest) {
+std::vector<int64_t> visits(
+    const std::function<void(Kernel &, const Kernel::Body &, ir::Value *)> &nest) {
     Kernel k;
     std::vector<int64_t> out(12, -1);
     auto *view = k.vector(out);
-    nest(k, [&](const Values &i, const Values &s) {
-        ir::Value *code = i[0];
-        for (size_t axis = 1; axis < i.size(); ++axis) {
-            code = k.op(Opcode::ADD, {k.op(Opcode::MUL, {code, k.index(10)}), i[axis]});
-        }
-        k.store(view, code, {s[0]}, {});
-        return Values{k.op(Opcode::ADD, {s[0], k.index(1)})};
-    }, k.index(0));
+    nest(
+        k,
+        [&](const Values &i, const Values &s) {
+            ir::Value *code = i[0];
+            for (size_t axis = 1; axis < i.size(); ++axis) {
+                code = k.op(Opcode::ADD, {k.op(Opcode::MUL, {code, k.index(10)}), i[axis]});
+            }
+            k.store(view, code, {s[0]}, {});
+            return Values{k.op(Opcode::ADD, {s[0], k.index(1)})};
+        },
+        k.index(0));
     k.run();
     while (!out.empty() && out.back() == -1) {
         out.pop_back();
@@ -183,9 +186,12 @@ TEST(Parallel, InsertsAreCollected) {
     Kernel k;
     std::vector<int64_t> out(5), before(5);
     auto *initial = k.full(INT64, {{at(0), 5}}, -1);
-    auto r = k.over(Opcode::PARALLEL, {4}, {initial}, [&](const Values &i, const Values &s) {
-        return Values{k.insert(s[0], k.op(Opcode::MUL, {i[0], i[0]}), {at(0)}, {i[0]})};
-    }, inserts);
+    auto r = k.over(
+        Opcode::PARALLEL, {4}, {initial},
+        [&](const Values &i, const Values &s) {
+            return Values{k.insert(s[0], k.op(Opcode::MUL, {i[0], i[0]}), {at(0)}, {i[0]})};
+        },
+        inserts);
     k.store_all(k.vector(out), r[0]);
     k.store_all(k.vector(before), initial);
     k.options.validate = true;
@@ -198,10 +204,13 @@ TEST(Parallel, InstancesSeeTheIncomingTile) {
     // Each reads its left neighbour: as it was, not as that instance made it.
     Kernel k;
     std::vector<int64_t> out(4);
-    auto r = k.over(Opcode::PARALLEL, {4}, {iota(k, 4)}, [&](const Values &i, const Values &s) {
-        auto *left = k.extract(s[0], {at(0)}, {k.op(Opcode::SUB, {i[0], k.index(1)})});
-        return Values{k.insert(s[0], k.op(Opcode::ADD, {left, k.index(100)}), {at(0)}, {i[0]})};
-    }, inserts);
+    auto r = k.over(
+        Opcode::PARALLEL, {4}, {iota(k, 4)},
+        [&](const Values &i, const Values &s) {
+            auto *left = k.extract(s[0], {at(0)}, {k.op(Opcode::SUB, {i[0], k.index(1)})});
+            return Values{k.insert(s[0], k.op(Opcode::ADD, {left, k.index(100)}), {at(0)}, {i[0]})};
+        },
+        inserts);
     k.store_all(k.vector(out), r[0]);
     k.run();
     EXPECT_EQ(out, (std::vector<int64_t>{100, 100, 101, 102}));
@@ -211,14 +220,17 @@ TEST(Parallel, ChainsOfInserts) {
     Kernel k;
     std::vector<int64_t> out(6);
     auto *initial = k.full(INT64, {{at(0), 6}}, 0);
-    auto r = k.over(Opcode::PARALLEL, {3}, {initial}, [&](const Values &i, const Values &s) {
-        auto *two_i = k.op(Opcode::MUL, {i[0], k.index(2)});
-        auto *first = k.insert(s[0], k.index(7), {at(0)}, {two_i});
-        // Reads its own first insert.
-        auto *x = k.extract(first, {at(0)}, {two_i});
-        auto *next = k.op(Opcode::ADD, {two_i, k.index(1)});
-        return Values{k.insert(first, k.op(Opcode::ADD, {x, i[0]}), {at(0)}, {next})};
-    }, inserts);
+    auto r = k.over(
+        Opcode::PARALLEL, {3}, {initial},
+        [&](const Values &i, const Values &s) {
+            auto *two_i = k.op(Opcode::MUL, {i[0], k.index(2)});
+            auto *first = k.insert(s[0], k.index(7), {at(0)}, {two_i});
+            // Reads its own first insert.
+            auto *x = k.extract(first, {at(0)}, {two_i});
+            auto *next = k.op(Opcode::ADD, {two_i, k.index(1)});
+            return Values{k.insert(first, k.op(Opcode::ADD, {x, i[0]}), {at(0)}, {next})};
+        },
+        inserts);
     k.store_all(k.vector(out), r[0]);
     k.options.validate = true;
     k.run();
@@ -229,12 +241,18 @@ TEST(Parallel, NestedInserts) {
     Kernel k;
     std::vector<int64_t> out(6);
     auto *initial = k.full(INT64, {{at(0), 2}, {at(1), 3}}, 0);
-    auto r = k.over(Opcode::PARALLEL, {2}, {initial}, [&](const Values &i, const Values &s) {
-        return k.over(Opcode::PARALLEL, {3}, {s[0]}, [&](const Values &j, const Values &t) {
-            auto *value = k.op(Opcode::ADD, {k.op(Opcode::MUL, {i[0], k.index(10)}), j[0]});
-            return Values{k.insert(t[0], value, {at(0), at(1)}, {i[0], j[0]})};
-        }, inserts);
-    }, inserts);
+    auto r = k.over(
+        Opcode::PARALLEL, {2}, {initial},
+        [&](const Values &i, const Values &s) {
+            return k.over(
+                Opcode::PARALLEL, {3}, {s[0]},
+                [&](const Values &j, const Values &t) {
+                    auto *value = k.op(Opcode::ADD, {k.op(Opcode::MUL, {i[0], k.index(10)}), j[0]});
+                    return Values{k.insert(t[0], value, {at(0), at(1)}, {i[0], j[0]})};
+                },
+                inserts);
+        },
+        inserts);
     k.store_all(k.matrix(out, 2, 3), r[0]);
     k.options.validate = true;
     k.run();
@@ -245,12 +263,15 @@ TEST(Parallel, InsertsUnderACondition) {
     Kernel k;
     std::vector<int64_t> out(4);
     auto *initial = k.full(INT64, {{at(0), 4}}, -1);
-    auto r = k.over(Opcode::PARALLEL, {4}, {initial}, [&](const Values &i, const Values &s) {
-        auto *odd = k.op(Opcode::EQ, {k.op(Opcode::REM, {i[0], k.index(2)}), k.index(1)});
-        return k.if_(odd, {s[0]->type()},
-                     [&] { return Values{k.insert(s[0], i[0], {at(0)}, {i[0]})}; },
-                     [&] { return Values{s[0]}; });
-    }, inserts);
+    auto r = k.over(
+        Opcode::PARALLEL, {4}, {initial},
+        [&](const Values &i, const Values &s) {
+            auto *odd = k.op(Opcode::EQ, {k.op(Opcode::REM, {i[0], k.index(2)}), k.index(1)});
+            return k.if_(
+                odd, {s[0]->type()}, [&] { return Values{k.insert(s[0], i[0], {at(0)}, {i[0]})}; },
+                [&] { return Values{s[0]}; });
+        },
+        inserts);
     k.store_all(k.vector(out), r[0]);
     k.run();
     EXPECT_EQ(out, (std::vector<int64_t>{-1, 1, -1, 3}));
@@ -259,9 +280,12 @@ TEST(Parallel, InsertsUnderACondition) {
 TEST(Parallel, CollectiveUpdatesHappenOnce) {
     Kernel k;
     std::vector<int64_t> out(1);
-    auto r = k.over(Opcode::PARALLEL, {5}, {k.index(3)}, [&](const Values &, const Values &s) {
-        return Values{k.op(Opcode::ADD, {s[0], k.index(1)})};
-    }, updates({AncestorUpdate::COLLECTIVE}));
+    auto r = k.over(
+        Opcode::PARALLEL, {5}, {k.index(3)},
+        [&](const Values &, const Values &s) {
+            return Values{k.op(Opcode::ADD, {s[0], k.index(1)})};
+        },
+        updates({AncestorUpdate::COLLECTIVE}));
     k.store(k.vector(out), r[0], {k.index(0)}, {});
     k.run();
     EXPECT_EQ(out[0], 4);
@@ -270,9 +294,12 @@ TEST(Parallel, CollectiveUpdatesHappenOnce) {
 TEST(Parallel, WithoutInstancesNothingChanges) {
     Kernel k;
     std::vector<int64_t> out(1);
-    auto r = k.over(Opcode::PARALLEL, {0}, {k.index(3)}, [&](const Values &, const Values &s) {
-        return Values{k.op(Opcode::ADD, {s[0], k.index(1)})};
-    }, updates({AncestorUpdate::COLLECTIVE}));
+    auto r = k.over(
+        Opcode::PARALLEL, {0}, {k.index(3)},
+        [&](const Values &, const Values &s) {
+            return Values{k.op(Opcode::ADD, {s[0], k.index(1)})};
+        },
+        updates({AncestorUpdate::COLLECTIVE}));
     k.store(k.vector(out), r[0], {k.index(0)}, {});
     k.run();
     EXPECT_EQ(out[0], 3);
@@ -377,10 +404,13 @@ TEST(Parallel, ValidationAcceptsRewritesByOneInstance) {
 TEST(Parallel, ValidationReportsCollidingInserts) {
     Kernel k;
     auto *initial = k.full(INT64, {{at(0), 4}}, 0);
-    k.over(Opcode::PARALLEL, {3}, {initial}, [&](const Values &i, const Values &s) {
-        auto *half = k.op(Opcode::DIV, {i[0], k.index(2)});
-        return Values{k.insert(s[0], k.index(0), {at(0)}, {half})};
-    }, inserts);
+    k.over(
+        Opcode::PARALLEL, {3}, {initial},
+        [&](const Values &i, const Values &s) {
+            auto *half = k.op(Opcode::DIV, {i[0], k.index(2)});
+            return Values{k.insert(s[0], k.index(0), {at(0)}, {half})};
+        },
+        inserts);
     k.run();
     k.options.validate = true;
     auto message = k.error<RaceError>();
@@ -394,10 +424,12 @@ float fold(const std::vector<float> &data, ReductionPolicy p) {
     auto x = data;
     std::vector<float> out(1);
     auto *tile = k.load_all(k.vector(x));
-    auto r = k.over(Opcode::REDUCE, {static_cast<int64_t>(x.size())}, {k.full(FLOAT32, {}, 0.5)},
-                    [&](const Values &i, const Values &s) {
-                        return Values{k.op(Opcode::ADD, {s[0], k.extract(tile, {at(0)}, {i[0]})})};
-                    }, policy(p));
+    auto r = k.over(
+        Opcode::REDUCE, {static_cast<int64_t>(x.size())}, {k.full(FLOAT32, {}, 0.5)},
+        [&](const Values &i, const Values &s) {
+            return Values{k.op(Opcode::ADD, {s[0], k.extract(tile, {at(0)}, {i[0]})})};
+        },
+        policy(p));
     k.store(k.vector(out), r[0], {k.index(0)}, {});
     k.run();
     return out[0];
@@ -420,13 +452,14 @@ TEST(Reduce, BalancedTreeOfTwoStatesAndTiles) {
     Kernel k;
     std::vector<float> x{1, 2, 3, 4, 5, 6}, out(4);
     auto *tile = k.load(k.matrix(x, 3, 2), {k.index(0), k.index(0)}, {{at(0), 3}, {at(1), 2}});
-    auto r = k.over(Opcode::REDUCE, {3},
-                    {k.full(FLOAT32, {{at(1), 2}}, 0), k.full(FLOAT32, {{at(1), 2}}, -1)},
-                    [&](const Values &i, const Values &s) {
-                        auto *row = k.extract(tile, {at(0)}, {i[0]});
-                        return Values{k.op(Opcode::ADD, {s[0], row}),
-                                      k.op(Opcode::MAXIMUM, {k.full(FLOAT32, {}, 5.5), s[1]})};
-                    }, policy(ReductionPolicy::BALANCED_TREE));
+    auto r = k.over(
+        Opcode::REDUCE, {3}, {k.full(FLOAT32, {{at(1), 2}}, 0), k.full(FLOAT32, {{at(1), 2}}, -1)},
+        [&](const Values &i, const Values &s) {
+            auto *row = k.extract(tile, {at(0)}, {i[0]});
+            return Values{k.op(Opcode::ADD, {s[0], row}),
+                          k.op(Opcode::MAXIMUM, {k.full(FLOAT32, {}, 5.5), s[1]})};
+        },
+        policy(ReductionPolicy::BALANCED_TREE));
     auto *view = k.vector(out);
     k.store(view, r[0], {k.index(0)}, {{at(1), 2}});
     k.store(view, r[1], {k.index(2)}, {{at(1), 2}});
@@ -438,11 +471,13 @@ TEST(Reduce, BalancedTreeOfMma) {
     Kernel k;
     std::vector<float> x{0.1f, 0.7f, 1e6f}, out(1);
     auto *view = k.vector(x);
-    auto r = k.over(Opcode::REDUCE, {3}, {k.full(FLOAT32, {}, 0.25)},
-                    [&](const Values &i, const Values &s) {
-                        auto *a = k.load(view, {i[0]}, {{K, 1}});
-                        return Values{k.mma(a, a, s[0])};
-                    }, policy(ReductionPolicy::BALANCED_TREE));
+    auto r = k.over(
+        Opcode::REDUCE, {3}, {k.full(FLOAT32, {}, 0.25)},
+        [&](const Values &i, const Values &s) {
+            auto *a = k.load(view, {i[0]}, {{K, 1}});
+            return Values{k.mma(a, a, s[0])};
+        },
+        policy(ReductionPolicy::BALANCED_TREE));
     k.store(k.vector(out), r[0], {k.index(0)}, {});
     k.run();
     EXPECT_EQ(out[0], 0.25f + ((x[0] * x[0] + x[1] * x[1]) + x[2] * x[2]));
@@ -451,9 +486,12 @@ TEST(Reduce, BalancedTreeOfMma) {
 TEST(Reduce, BalancedTreeOfAnotherUpdateIsUnsupported) {
     Kernel k;
     k.b.loc = {"k.cpp", 50};
-    k.over(Opcode::REDUCE, {3}, {k.full(FLOAT32, {}, 0)}, [&](const Values &, const Values &s) {
-        return Values{k.op(Opcode::SUB, {s[0], k.full(FLOAT32, {}, 1)})};
-    }, policy(ReductionPolicy::BALANCED_TREE));
+    k.over(
+        Opcode::REDUCE, {3}, {k.full(FLOAT32, {}, 0)},
+        [&](const Values &, const Values &s) {
+            return Values{k.op(Opcode::SUB, {s[0], k.full(FLOAT32, {}, 1)})};
+        },
+        policy(ReductionPolicy::BALANCED_TREE));
     auto message = k.error<UnsupportedError>();
     EXPECT_TRUE(says(message, "k.cpp:50"));
     EXPECT_TRUE(says(message, "balanced_tree"));
@@ -472,12 +510,13 @@ TEST(If, TakesOneBranch) {
         Kernel k;
         std::vector<int64_t> out(2);
         auto *view = k.vector(out);
-        auto r = k.if_(k.scalar(BOOL, condition), {k.module.scalar(INT64)},
-                       [&] {
-                           k.store(view, k.index(1), {k.index(0)}, {});
-                           return Values{k.index(10)};
-                       },
-                       [&] { return Values{k.index(20)}; });
+        auto r = k.if_(
+            k.scalar(BOOL, condition), {k.module.scalar(INT64)},
+            [&] {
+                k.store(view, k.index(1), {k.index(0)}, {});
+                return Values{k.index(10)};
+            },
+            [&] { return Values{k.index(20)}; });
         k.store(view, r[0], {k.index(1)}, {});
         k.run();
         EXPECT_EQ(out, (condition ? std::vector<int64_t>{1, 10} : std::vector<int64_t>{0, 20}));
@@ -523,8 +562,12 @@ TEST(While, ZeroTripKeepsTheStates) {
 TEST(While, HasALimit) {
     Kernel k;
     k.b.loc = {"k.cpp", 60};
-    k.while_({k.index(0)}, [&](const Values &s) { return k.op(Opcode::EQ, {s[0], s[0]}); },
-             [&](const Values &s) { return Values{s[0]}; });
+    k.while_(
+        {k.index(0)},
+        [&](const Values &s) {
+            return k.op(Opcode::EQ, {s[0], s[0]});
+        },
+        [&](const Values &s) { return Values{s[0]}; });
     k.options.while_limit = 100;
     auto message = k.error<StateError>();
     EXPECT_TRUE(says(message, "k.cpp:60"));
@@ -536,7 +579,8 @@ TEST(While, InsideANestWithTileStates) {
     std::vector<int64_t> out(3);
     auto r = k.over(Opcode::SERIAL, {3}, {k.full(INT64, {{at(0), 3}}, 0)},
                     [&](const Values &i, const Values &s) {
-                        return k.while_({s[0]},
+                        return k.while_(
+                            {s[0]},
                             [&](const Values &t) {
                                 return k.op(Opcode::LT, {k.extract(t[0], {at(0)}, {i[0]}), i[0]});
                             },

@@ -42,8 +42,8 @@ TEST(Shape, BroadcastAddsAndGrowsDimensions) {
     Kernel k;
     std::vector<int32_t> data{7, 8, 9}, out(12);
     auto *x = k.load(k.matrix(data, 1, 3), {k.index(0), k.index(0)}, {{at(0), 1}, {at(1), 3}});
-    auto *y =
-        k.b.value(Opcode::BROADCAST, {x}, k.tile(INT32, {{at(2), 2}, {at(1), 3}, {at(0), 2}}));
+    auto *y = k.b.value(Opcode::BROADCAST, {x},
+                        k.tile(INT32, {{at(2), 2}, {at(1), 3}, {at(0), 2}}));
     auto *view = k.view(INT32, out.data(), {{2, 3, 2}, {}});
     k.store_all(view, y);
     k.run();
@@ -196,8 +196,8 @@ TEST(Shape, MapFlipsAndGathers) {
 TEST(Shape, MapOverNothing) {
     Kernel k;
     std::vector<int32_t> out{1};
-    auto *y =
-        k.map(k.tile(INT32, {{at(0), 0}}), [&](const Values &) { return k.full(INT32, {}, 5); });
+    auto *y = k.map(k.tile(INT32, {{at(0), 0}}),
+                    [&](const Values &) { return k.full(INT32, {}, 5); });
     k.store(k.vector(out), y, {k.index(0)}, {{at(0), 0}});
     k.run();
     EXPECT_EQ(out[0], 1);

@@ -11,7 +11,8 @@ namespace luisa::tile::ir {
 
 namespace {
 
-const char *const gemm_text = R"(kernel @gemm(%A: view<const f32, 1000 x ?k> "A", %B: view<const f32, ?k x 1000, strides 1000 x 1> "B", %C: view<f32, 1000 x 1000>, %alpha: f32) noalias {
+const char *const gemm_text =
+    R"(kernel @gemm(%A: view<const f32, 1000 x ?k> "A", %B: view<const f32, ?k x 1000, strides 1000 x 1> "B", %C: view<f32, 1000 x 1000>, %alpha: f32) noalias {
   %tiles = constant 8 : i64
   parallel %tiles, %tiles {dims = [#0 #1]} { %i: i64, %j: i64 ->
     %size = constant 128 : i64
@@ -62,9 +63,10 @@ TEST(Text, printing_what_was_parsed_is_stable) {
 }
 
 TEST(Text, equal_labels_of_two_dimensions_are_told_apart) {
-    auto module = parse("kernel @k(%A: view<f32, 4 x 4>) {\n %z = constant 0 : i64\n"
-                        " %x = constant 1.0 : tile<f32, m:4>\n %y = constant 1.0 : tile<f32, m.1:4>\n"
-                        " %s = add %x, %y : tile<f32, m:4 m.1:4>\n store %A, %s, %z, %z {box = [m:4 m.1:4]}\n}\n");
+    auto module = parse(
+        "kernel @k(%A: view<f32, 4 x 4>) {\n %z = constant 0 : i64\n"
+        " %x = constant 1.0 : tile<f32, m:4>\n %y = constant 1.0 : tile<f32, m.1:4>\n"
+        " %s = add %x, %y : tile<f32, m:4 m.1:4>\n store %A, %s, %z, %z {box = [m:4 m.1:4]}\n}\n");
     EXPECT_NE(print(*module).find("tile<f32, m:4 m.1:4>"), std::string::npos);
 }
 

@@ -247,8 +247,8 @@ TEST(MathSpecial, PowAgreesWithTheCLibrary) {
     for (float x : values) {
         for (float y : values) {
             float got = call(Function::POW, x, y);
-            auto want =
-                static_cast<float>(std::pow(static_cast<double>(x), static_cast<double>(y)));
+            auto want = static_cast<float>(
+                std::pow(static_cast<double>(x), static_cast<double>(y)));
             EXPECT_TRUE(same(got, want))
                 << "pow(" << x << ", " << y << ") = " << got << ", not " << want;
         }

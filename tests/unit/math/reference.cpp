@@ -27,8 +27,7 @@ double gelu_tanh(double x) {
 }
 
 /// The limits of x * (something that vanishes) at -inf, and NaN.
-template<class F>
-double product(double x, F f) {
+template<class F> double product(double x, F f) {
     return std::isnan(x) ? x : x == -inf ? -0.0 : x == inf ? x : f(x);
 }
 

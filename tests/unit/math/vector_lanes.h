@@ -12,29 +12,15 @@ namespace luisa::tile::math {
 
 inline constexpr int vector_width = 8;
 
-template<class E>
-struct VectorType;
-template<>
-struct VectorType<float> {
-    typedef float V __attribute__((vector_size(32)));
-};
-template<>
-struct VectorType<double> {
-    typedef double V __attribute__((vector_size(64)));
-};
-template<>
-struct VectorType<int32_t> {
-    typedef int32_t V __attribute__((vector_size(32)));
-};
-template<>
-struct VectorType<int64_t> {
-    typedef int64_t V __attribute__((vector_size(64)));
-};
+template<class E> struct VectorType;
+template<> struct VectorType<float> { typedef float V __attribute__((vector_size(32))); };
+template<> struct VectorType<double> { typedef double V __attribute__((vector_size(64))); };
+template<> struct VectorType<int32_t> { typedef int32_t V __attribute__((vector_size(32))); };
+template<> struct VectorType<int64_t> { typedef int64_t V __attribute__((vector_size(64))); };
 
 /// Eight lanes of E in a compiler vector: the third instance of the function texts, fast enough for
 /// sweeps.
-template<class E>
-struct Vector {
+template<class E> struct Vector {
     using V = typename VectorType<E>::V;
     V v;
 
@@ -52,13 +38,11 @@ struct VectorBool {
     friend VectorBool operator~(VectorBool a) { return {~a.v}; }
 };
 
-template<class M>
-VectorBool narrow_mask(M mask) {
+template<class M> VectorBool narrow_mask(M mask) {
     return {__builtin_convertvector(mask, Vector<int32_t>::V)};
 }
 
-template<class E, class F>
-Vector<E> each(Vector<E> a, Vector<E> b, Vector<E> c, F f) {
+template<class E, class F> Vector<E> each(Vector<E> a, Vector<E> b, Vector<E> c, F f) {
     Vector<E> r;
     for (int i = 0; i < vector_width; i++) {
         r.v[i] = f(a.v[i], b.v[i], c.v[i]);
@@ -66,72 +50,31 @@ Vector<E> each(Vector<E> a, Vector<E> b, Vector<E> c, F f) {
     return r;
 }
 
-template<class E>
-Vector<E> operator+(Vector<E> a, Vector<E> b) {
-    return {a.v + b.v};
-}
-template<class E>
-Vector<E> operator-(Vector<E> a, Vector<E> b) {
-    return {a.v - b.v};
-}
-template<class E>
-Vector<E> operator*(Vector<E> a, Vector<E> b) {
-    return {a.v * b.v};
-}
-template<class E>
-Vector<E> operator/(Vector<E> a, Vector<E> b) {
-    return {a.v / b.v};
-}
-template<class E>
-Vector<E> operator-(Vector<E> a) {
-    return {-a.v};
-}
-template<class E>
-Vector<E> operator&(Vector<E> a, Vector<E> b) {
-    return {a.v & b.v};
-}
-template<class E>
-Vector<E> operator|(Vector<E> a, Vector<E> b) {
-    return {a.v | b.v};
-}
-template<class E>
-Vector<E> operator^(Vector<E> a, Vector<E> b) {
-    return {a.v ^ b.v};
-}
-template<class E>
-Vector<E> operator<<(Vector<E> a, Vector<E> n) {
-    return {a.v << n.v};
-}
-template<class E>
-Vector<E> operator>>(Vector<E> a, Vector<E> n) {
-    return {a.v >> n.v};
-}
-template<class E>
-VectorBool operator<(Vector<E> a, Vector<E> b) {
-    return narrow_mask(a.v < b.v);
-}
-template<class E>
-VectorBool operator<=(Vector<E> a, Vector<E> b) {
+template<class E> Vector<E> operator+(Vector<E> a, Vector<E> b) { return {a.v + b.v}; }
+template<class E> Vector<E> operator-(Vector<E> a, Vector<E> b) { return {a.v - b.v}; }
+template<class E> Vector<E> operator*(Vector<E> a, Vector<E> b) { return {a.v * b.v}; }
+template<class E> Vector<E> operator/(Vector<E> a, Vector<E> b) { return {a.v / b.v}; }
+template<class E> Vector<E> operator-(Vector<E> a) { return {-a.v}; }
+template<class E> Vector<E> operator&(Vector<E> a, Vector<E> b) { return {a.v & b.v}; }
+template<class E> Vector<E> operator|(Vector<E> a, Vector<E> b) { return {a.v | b.v}; }
+template<class E> Vector<E> operator^(Vector<E> a, Vector<E> b) { return {a.v ^ b.v}; }
+template<class E> Vector<E> operator<<(Vector<E> a, Vector<E> n) { return {a.v << n.v}; }
+template<class E> Vector<E> operator>>(Vector<E> a, Vector<E> n) { return {a.v >> n.v}; }
+template<class E> VectorBool operator<(Vector<E> a, Vector<E> b) { return narrow_mask(a.v < b.v); }
+template<class E> VectorBool operator<=(Vector<E> a, Vector<E> b) {
     return narrow_mask(a.v <= b.v);
 }
-template<class E>
-VectorBool operator>(Vector<E> a, Vector<E> b) {
-    return narrow_mask(a.v > b.v);
-}
-template<class E>
-VectorBool operator>=(Vector<E> a, Vector<E> b) {
+template<class E> VectorBool operator>(Vector<E> a, Vector<E> b) { return narrow_mask(a.v > b.v); }
+template<class E> VectorBool operator>=(Vector<E> a, Vector<E> b) {
     return narrow_mask(a.v >= b.v);
 }
-template<class E>
-VectorBool operator==(Vector<E> a, Vector<E> b) {
+template<class E> VectorBool operator==(Vector<E> a, Vector<E> b) {
     return narrow_mask(a.v == b.v);
 }
-template<class E>
-VectorBool operator!=(Vector<E> a, Vector<E> b) {
+template<class E> VectorBool operator!=(Vector<E> a, Vector<E> b) {
     return narrow_mask(a.v != b.v);
 }
-template<class E>
-Vector<E> select(VectorBool c, Vector<E> a, Vector<E> b) {
+template<class E> Vector<E> select(VectorBool c, Vector<E> a, Vector<E> b) {
     using Mask = std::conditional_t<sizeof(E) == 8, Vector<int64_t>::V, Vector<int32_t>::V>;
     return {__builtin_convertvector(c.v, Mask) ? a.v : b.v};
 }
@@ -207,24 +150,19 @@ inline Vector<double> scale(Vector<double> a, Vector<double> n) {
     return {(Vector<double>::V)_mm512_scalef_pd((__m512d)a.v, (__m512d)n.v)};
 }
 #else
-template<class E>
-Vector<E> fma(Vector<E> a, Vector<E> b, Vector<E> c) {
+template<class E> Vector<E> fma(Vector<E> a, Vector<E> b, Vector<E> c) {
     return each(a, b, c, [](E x, E y, E z) { return std::fma(x, y, z); });
 }
-template<class E>
-Vector<E> sqrt(Vector<E> a) {
+template<class E> Vector<E> sqrt(Vector<E> a) {
     return each(a, a, a, [](E x, E, E) { return std::sqrt(x); });
 }
-template<class E>
-Vector<E> rint(Vector<E> a) {
+template<class E> Vector<E> rint(Vector<E> a) {
     return each(a, a, a, [](E x, E, E) { return std::nearbyint(x); });
 }
-template<class E>
-Vector<E> floor(Vector<E> a) {
+template<class E> Vector<E> floor(Vector<E> a) {
     return each(a, a, a, [](E x, E, E) { return std::floor(x); });
 }
-template<class E>
-Vector<E> scale(Vector<E> a, Vector<E> n) {
+template<class E> Vector<E> scale(Vector<E> a, Vector<E> n) {
     return each(a, n, n, [](E x, E k, E) {
         return std::isnan(k)
                    ? k

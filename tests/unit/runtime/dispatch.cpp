@@ -65,18 +65,18 @@ TEST(Dispatch, phases_run_in_order_with_shared_memory_and_counts_of_the_launch) 
                                }
                            },
                            nullptr, 4096, 3, 0});
-    code.phases.push_back({[](const uint64_t *args, int64_t begin, int64_t end, void *, void *shared) {
-                               for (auto i = begin; i < end; ++i) {
-                                   reinterpret_cast<int64_t *>(args[0])[i] =
-                                       static_cast<int64_t *>(shared)[4095 - i];
-                               }
-                           },
-                           [](const uint64_t *args, int64_t, int64_t, void *scratch, void *) {
-                               *static_cast<int64_t *>(scratch) = static_cast<int64_t>(args[1]);
-                           },
-                           0, 5, 0});
-    auto shader = hand_made(
-        device, {{ScalarType::INT64, {ir::runtime_value}, false, {}, {"n"}}}, std::move(code));
+    code.phases.push_back(
+        {[](const uint64_t *args, int64_t begin, int64_t end, void *, void *shared) {
+             for (auto i = begin; i < end; ++i) {
+                 reinterpret_cast<int64_t *>(args[0])[i] = static_cast<int64_t *>(shared)[4095 - i];
+             }
+         },
+         [](const uint64_t *args, int64_t, int64_t, void *scratch, void *) {
+             *static_cast<int64_t *>(scratch) = static_cast<int64_t>(args[1]);
+         },
+         0, 5, 0});
+    auto shader = hand_made(device, {{ScalarType::INT64, {ir::runtime_value}, false, {}, {"n"}}},
+                            std::move(code));
     Stream stream{device};
     for (int64_t n : {0, 1, 77, 4096}) {
         std::vector<int64_t> out(4096, -1);
@@ -97,7 +97,8 @@ TEST(Dispatch, scratch_is_aligned_and_private_to_a_thread) {
                 own[0] = i;
                 own[1000] = i;
                 std::this_thread::yield();
-                bad[i] = own[0] != i || own[1000] != i || reinterpret_cast<uintptr_t>(own) % 64 != 0;
+                bad[i] = own[0] != i || own[1000] != i ||
+                         reinterpret_cast<uintptr_t>(own) % 64 != 0;
             }
         },
         2000);
@@ -111,14 +112,15 @@ TEST(Dispatch, scratch_is_aligned_and_private_to_a_thread) {
 
 TEST(Dispatch, kernels_run_in_the_default_float_environment_and_the_callers_comes_back) {
     auto device = Device::create("cpu", {.threads = 3});
-    auto shader = hand_made(device, {{ScalarType::UINT32, {64}}},
-                            one_phase(
-                                [](const uint64_t *args, int64_t begin, int64_t end, void *, void *) {
-                                    for (auto i = begin; i < end; ++i) {
-                                        reinterpret_cast<uint32_t *>(args[0])[i] = _mm_getcsr();
-                                    }
-                                },
-                                64));
+    auto shader = hand_made(
+        device, {{ScalarType::UINT32, {64}}},
+        one_phase(
+            [](const uint64_t *args, int64_t begin, int64_t end, void *, void *) {
+                for (auto i = begin; i < end; ++i) {
+                    reinterpret_cast<uint32_t *>(args[0])[i] = _mm_getcsr();
+                }
+            },
+            64));
     std::vector<uint32_t> seen(64);
     auto before = _mm_getcsr();
     // Toward zero, subnormals flushed, all exceptions masked.
@@ -214,7 +216,8 @@ TEST(Stream, callbacks_and_events_come_in_order) {
            << [&] { EXPECT_EQ(t.at(3, 4), 20.0f); } << t.copy_to(out) << end << synchronize();
     EXPECT_EQ(in, out);
     EXPECT_GE(end.milliseconds_since(begin), 0.0);
-    EXPECT_THROW(stream << [] { throw std::runtime_error{"callback"}; }, std::runtime_error);
+    EXPECT_THROW(
+        stream << [] { throw std::runtime_error{"callback"}; }, std::runtime_error);
     EXPECT_THROW(static_cast<void>(end.milliseconds_since(Event{})), StateError);
 }
 

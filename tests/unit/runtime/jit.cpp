@@ -190,15 +190,15 @@ TEST_P(Jit, an_output_with_stride_zero_is_rejected) {
 TEST_P(Jit, a_definition_that_fails_fails_each_time_and_poisons_nothing) {
     auto fail = std::make_shared<std::atomic<bool>>(true);
     auto f = jit(device, tile_kernel([fail](TensorView<float, 1> X) {
-        if (*fail) {
-            throw ValueError{"not today"};
-        }
-        auto i = axis("i", 8);
-        for (auto &nest : parallel(shape(ceil_div(X.extent(0), 8)))) {
-            auto at = coord(nest.index(0) * 8);
-            X(at, shape(i)).store(X[at, shape(i)] + 1.0f);
-        }
-    }));
+                     if (*fail) {
+                         throw ValueError{"not today"};
+                     }
+                     auto i = axis("i", 8);
+                     for (auto &nest : parallel(shape(ceil_div(X.extent(0), 8)))) {
+                         auto at = coord(nest.index(0) * 8);
+                         X(at, shape(i)).store(X[at, shape(i)] + 1.0f);
+                     }
+                 }));
     auto x = make_tensor<float>(device, 8);
     x.at(3) = 1;
     EXPECT_THROW(static_cast<void>(f(x)), ValueError);

@@ -51,11 +51,12 @@ TEST(Pool, a_hundred_thousand_tiny_jobs) {
     Pool pool{3};
     std::atomic<int64_t> sum{0};
     for (int i = 0; i < 100000; ++i) {
-        pool.run(4, 1,
-                 [](void *context, int64_t begin, int64_t) {
-                     static_cast<std::atomic<int64_t> *>(context)->fetch_add(begin);
-                 },
-                 &sum);
+        pool.run(
+            4, 1,
+            [](void *context, int64_t begin, int64_t) {
+                static_cast<std::atomic<int64_t> *>(context)->fetch_add(begin);
+            },
+            &sum);
     }
     EXPECT_EQ(sum.load(), 6 * 100000);
 }
@@ -80,25 +81,26 @@ TEST(Pool, nested_runs_stay_on_their_thread) {
     };
     Pool pool{4};
     Context context{&pool};
-    pool.run(50, 1,
-             [](void *c, int64_t, int64_t) {
-                 auto thread = std::this_thread::get_id();
-                 struct Inner {
-                     Context *context;
-                     std::thread::id thread;
-                 } inner{static_cast<Context *>(c), thread};
-                 inner.context->pool->run(
-                     20, 1,
-                     [](void *i, int64_t begin, int64_t end) {
-                         auto &self = *static_cast<Inner *>(i);
-                         self.context->inner += static_cast<int>(end - begin);
-                         if (std::this_thread::get_id() != self.thread) {
-                             self.context->moved = true;
-                         }
-                     },
-                     &inner);
-             },
-             &context);
+    pool.run(
+        50, 1,
+        [](void *c, int64_t, int64_t) {
+            auto thread = std::this_thread::get_id();
+            struct Inner {
+                Context *context;
+                std::thread::id thread;
+            } inner{static_cast<Context *>(c), thread};
+            inner.context->pool->run(
+                20, 1,
+                [](void *i, int64_t begin, int64_t end) {
+                    auto &self = *static_cast<Inner *>(i);
+                    self.context->inner += static_cast<int>(end - begin);
+                    if (std::this_thread::get_id() != self.thread) {
+                        self.context->moved = true;
+                    }
+                },
+                &inner);
+        },
+        &context);
     EXPECT_EQ(context.inner.load(), 1000);
     EXPECT_FALSE(context.moved.load());
 }
@@ -107,13 +109,14 @@ TEST(Pool, an_exception_comes_out_and_the_pool_stays_usable) {
     Pool pool{4};
     for (int round = 0; round < 200; ++round) {
         try {
-            pool.run(100, 1,
-                     [](void *, int64_t begin, int64_t) {
-                         if (begin % 10 == 3) {
-                             throw std::runtime_error{"task " + std::to_string(begin)};
-                         }
-                     },
-                     nullptr);
+            pool.run(
+                100, 1,
+                [](void *, int64_t begin, int64_t) {
+                    if (begin % 10 == 3) {
+                        throw std::runtime_error{"task " + std::to_string(begin)};
+                    }
+                },
+                nullptr);
             FAIL();
         } catch (const std::runtime_error &error) {
             EXPECT_EQ(std::string{error.what()}.substr(0, 5), "task ");
@@ -127,12 +130,13 @@ TEST(Pool, an_exception_comes_out_and_the_pool_stays_usable) {
 TEST(Pool, an_exception_of_a_nested_run_keeps_later_runs_nested) {
     Pool pool{2};
     for (int i = 0; i < 100; ++i) {
-        EXPECT_THROW(pool.run(8, 1,
-                              [](void *c, int64_t, int64_t) {
-                                  static_cast<Pool *>(c)->run(
-                                      4, 1, [](void *, int64_t, int64_t) { throw 7; }, nullptr);
-                              },
-                              &pool),
+        EXPECT_THROW(pool.run(
+                         8, 1,
+                         [](void *c, int64_t, int64_t) {
+                             static_cast<Pool *>(c)->run(
+                                 4, 1, [](void *, int64_t, int64_t) { throw 7; }, nullptr);
+                         },
+                         &pool),
                      int);
     }
 }
@@ -168,13 +172,14 @@ TEST(Pool, ending_it_waits_for_a_run_on_another_thread) {
             std::atomic<bool> *began;
         } context{&marks, &began};
         std::thread caller{[&pool = *pool, &context] {
-            pool.run(5000, 1,
-                     [](void *c, int64_t begin, int64_t end) {
-                         auto &self = *static_cast<Context *>(c);
-                         self.began->store(true);
-                         Marks::mark(self.marks, begin, end);
-                     },
-                     &context);
+            pool.run(
+                5000, 1,
+                [](void *c, int64_t begin, int64_t end) {
+                    auto &self = *static_cast<Context *>(c);
+                    self.began->store(true);
+                    Marks::mark(self.marks, begin, end);
+                },
+                &context);
         }};
         while (!began.load()) {
             std::this_thread::yield();

@@ -18,16 +18,16 @@ namespace {
 
 /// y = alpha * x + y over rows of any length.
 auto axpy() {
-    return tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y,
-                          Scalar<float> alpha) {
-        auto i = axis("i", 64);
-        for (auto &nest : parallel(shape(ceil_div(X.extent(0), 64)))) {
-            auto i0 = nest.index(0) * 64;
-            auto x = X[coord(i0), shape(i)];
-            auto y = Y[coord(i0), shape(i)];
-            Y(coord(i0), shape(i)).store(x * alpha + y);
-        }
-    });
+    return tile_kernel(
+        [](TensorView<const float, 1> X, TensorView<float, 1> Y, Scalar<float> alpha) {
+            auto i = axis("i", 64);
+            for (auto &nest : parallel(shape(ceil_div(X.extent(0), 64)))) {
+                auto i0 = nest.index(0) * 64;
+                auto x = X[coord(i0), shape(i)];
+                auto y = Y[coord(i0), shape(i)];
+                Y(coord(i0), shape(i)).store(x * alpha + y);
+            }
+        });
 }
 
 std::vector<float> counted(size_t n) {
@@ -70,8 +70,8 @@ TEST_P(Devices, the_sentence_of_the_guide_works) {
 }
 
 TEST_P(Devices, one_shader_serves_every_length_of_a_runtime_extent) {
-    auto shader =
-        compile(device, axpy().capture(tensor_shape(dynamic("n")), tensor_shape(dynamic("n"))));
+    auto shader = compile(device,
+                          axpy().capture(tensor_shape(dynamic("n")), tensor_shape(dynamic("n"))));
     Stream stream{device};
     for (int64_t n : {0, 1, 64, 100, 3000}) {
         auto x = counted(static_cast<size_t>(n)), y = x;
@@ -110,7 +110,8 @@ TEST_P(Devices, commands_run_in_order_and_events_measure) {
 
 TEST_P(Devices, an_exception_of_a_callback_comes_out_and_the_stream_goes_on) {
     Stream stream{device};
-    EXPECT_THROW(stream << [] { throw 7; }, int);
+    EXPECT_THROW(
+        stream << [] { throw 7; }, int);
     int ran = 0;
     stream << [&] { ++ran; };
     EXPECT_EQ(ran, 1);

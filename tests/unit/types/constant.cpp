@@ -83,16 +83,38 @@ TEST(Constant, ParseRejects) {
         const char *text;
         ScalarType type;
     };
-    for (auto c : {Case{"", INT32}, Case{"-", INT32}, Case{"1.0", INT32}, Case{"128", INT8},
-                   Case{"-129", INT8}, Case{"-1", UINT8}, Case{"256", UINT8}, Case{"0x1", INT32},
-                   Case{"18446744073709551616", UINT64}, Case{" 1", INT32}, Case{"1 ", FLOAT32},
-                   Case{"1", BOOL}, Case{"TRUE", BOOL}, Case{"", FLOAT32}, Case{"-", FLOAT32},
-                   Case{"infinity", FLOAT32}, Case{"NaN", FLOAT32}, Case{"nan(1)", FLOAT32},
-                   Case{"-nan", FLOAT32}, Case{".5", FLOAT32}, Case{"+1", FLOAT32},
-                   Case{"1e39", FLOAT32}, Case{"1e39", BFLOAT16}, Case{"65520", FLOAT16},
-                   Case{"465", FLOAT8_E4M3FN}, Case{"inf", FLOAT8_E4M3FN}, Case{"1e999", FLOAT64},
-                   Case{"0x1ffff", FLOAT16}, Case{"0x", FLOAT16}, Case{"0x-1", FLOAT16},
-                   Case{"1.0f", FLOAT32}, Case{"--1", FLOAT32}}) {
+    for (auto c : {Case{"", INT32},
+                   Case{"-", INT32},
+                   Case{"1.0", INT32},
+                   Case{"128", INT8},
+                   Case{"-129", INT8},
+                   Case{"-1", UINT8},
+                   Case{"256", UINT8},
+                   Case{"0x1", INT32},
+                   Case{"18446744073709551616", UINT64},
+                   Case{" 1", INT32},
+                   Case{"1 ", FLOAT32},
+                   Case{"1", BOOL},
+                   Case{"TRUE", BOOL},
+                   Case{"", FLOAT32},
+                   Case{"-", FLOAT32},
+                   Case{"infinity", FLOAT32},
+                   Case{"NaN", FLOAT32},
+                   Case{"nan(1)", FLOAT32},
+                   Case{"-nan", FLOAT32},
+                   Case{".5", FLOAT32},
+                   Case{"+1", FLOAT32},
+                   Case{"1e39", FLOAT32},
+                   Case{"1e39", BFLOAT16},
+                   Case{"65520", FLOAT16},
+                   Case{"465", FLOAT8_E4M3FN},
+                   Case{"inf", FLOAT8_E4M3FN},
+                   Case{"1e999", FLOAT64},
+                   Case{"0x1ffff", FLOAT16},
+                   Case{"0x", FLOAT16},
+                   Case{"0x-1", FLOAT16},
+                   Case{"1.0f", FLOAT32},
+                   Case{"--1", FLOAT32}}) {
         uint64_t bits = 42;
         EXPECT_FALSE(parse_constant(c.text, c.type, bits)) << c.text << " " << to_string(c.type);
         EXPECT_EQ(bits, 42u);

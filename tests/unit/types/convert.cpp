@@ -276,8 +276,8 @@ TEST(Convert, Fp8Sources) {// F2, F3
     EXPECT_EQ(arith::convert(0x7c, FLOAT8_E5M2, BFLOAT16), 0x7f80u);
     EXPECT_EQ(arith::convert(0x7f, FLOAT8_E4M3FN, BFLOAT16), 0x7fffu);
     EXPECT_EQ(arith::quantize(FLOAT8_E5M2, 1.125, false), 0x3cu);
-    EXPECT_EQ(arith::to_float(FLOAT8_E4M3FN, arith::quantize(bits_of(1.0625001f), FLOAT32,
-                                                             FLOAT8_E4M3FN, true)),
+    EXPECT_EQ(arith::to_float(FLOAT8_E4M3FN,
+                              arith::quantize(bits_of(1.0625001f), FLOAT32, FLOAT8_E4M3FN, true)),
               1.125f);
     EXPECT_EQ(arith::quantize(1000, INT32, FLOAT8_E4M3FN, true), 0x7eu);
 }

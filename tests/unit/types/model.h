@@ -117,8 +117,8 @@ inline uint64_t bits_of(double x) { return std::bit_cast<uint64_t>(x); }
 inline float float_of(uint64_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x)); }
 inline double double_of(uint64_t x) { return std::bit_cast<double>(x); }
 
-inline constexpr ScalarType all_types[] = {BOOL, INT8, INT16, INT32, INT64,
-                                           UINT8, UINT16, UINT32, UINT64, FLOAT16,
+inline constexpr ScalarType all_types[] = {BOOL,     INT8,    INT16,   INT32,         INT64,
+                                           UINT8,    UINT16,  UINT32,  UINT64,        FLOAT16,
                                            BFLOAT16, FLOAT32, FLOAT64, FLOAT8_E4M3FN, FLOAT8_E5M2};
 
 }// namespace luisa::tile::test

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <luisa/tile/inspect.h>
+
+#include "compile/cpu.h"
+#include "frontend/kernel_access.h"
+
+#include <algorithm>
+
+namespace luisa::tile {
+
+namespace {
+
+/// Generic levels that code can be printed for, with what decides the plan's vector width.
+struct Level {
+    const char *name, *features;
+};
+constexpr Level levels[] = {
+    {"x86-64", ""},
+    {"x86-64-v3", "+avx,+avx2,+f16c,+fma"},
+    {"x86-64-v4", "+avx,+avx2,+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl,+f16c,+fma"},
+};
+
+emit::CpuTarget target_of(const std::string &cpu) {
+    auto host = emit::host_cpu();
+    if (cpu.empty() || cpu == host.cpu) {
+        return host;
+    }
+    std::string accepted = "\"" + host.cpu + "\" (this machine)";
+    for (const auto &level : levels) {
+        if (cpu == level.name) {
+            return {level.name, level.features};
+        }
+        accepted += std::string{", \""} + level.name + "\"";
+    }
+    throw TargetError{"no CPU called \"" + cpu + "\"; expected " + accepted};
+}
+
+}// namespace
+
+std::vector<ParameterInfo> parameters(const Kernel &kernel) {
+    const auto &function = *module_of(kernel)->kernel();
+    std::vector<ParameterInfo> all;
+    for (auto *argument : function.body->arguments()) {
+        const auto &type = *argument->type();
+        ParameterInfo p;
+        if (all.size() < function.parameter_names.size()) {
+            p.name = function.parameter_names[all.size()];
+        }
+        p.is_view = type.is_view();
+        p.read_only = type.read_only;
+        p.type = type.scalar;
+        for (const auto &axis : type.axes) {
+            p.axes.push_back({axis.extent == ir::runtime_value ? -1 : axis.extent, axis.name});
+        }
+        p.runtime_strides = std::find(type.strides.begin(), type.strides.end(),
+                                      ir::runtime_value) != type.strides.end();
+        if (!p.runtime_strides) {
+            p.strides = type.strides;
+        }
+        all.push_back(std::move(p));
+    }
+    return all;
+}
+
+KernelForms forms(const Kernel &kernel, const std::string &cpu, bool llvm, bool assembly) {
+    compiler::CpuOptions options;
+    options.target = target_of(cpu);
+    auto made = compiler::forms_cpu(*module_of(kernel), options, llvm, assembly);
+    return {std::move(made.plan), std::move(made.machine), std::move(made.llvm),
+            std::move(made.assembly)};
+}
+
+}// namespace luisa::tile

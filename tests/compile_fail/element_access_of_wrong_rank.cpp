@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: no match for call
+#include <luisa/tile.h>
+
+using namespace luisa::tile;
+
+void f(TensorView<float, 2> A, Scalar<float> s) { A(0).store(s); }

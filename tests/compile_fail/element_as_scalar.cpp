@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: use of deleted function
+#include <luisa/tile.h>
+
+using namespace luisa::tile;
+
+void f(ElementRef<float> a) { Scalar<float> s = a; }

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: could not convert
+#include <luisa/tile.h>
+
+using namespace luisa::tile;
+
+void f(Scalar<float> s) {
+    while (s > 0.0f) {}
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// luisa-tile: runs kernels from TileIR text and shows what becomes of them.
+#include "arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace {
+
+using namespace tool;
+
+lt::Kernel load(const std::string &path) {
+    std::ifstream file{path, std::ios::binary};
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        throw lt::ValueError{"cannot read '" + path + "'"};
+    }
+    return lt::parse_kernel(text.str(), path);
+}
+
+void list_devices(bool json) {
+    auto all = nlohmann::json::array();
+    for (const char *name : {"cpu", "interpreter"}) {
+        auto device = lt::Device::create(name);
+        all.push_back(
+            {{"name", name}, {"description", device.description()}, {"threads", device.threads()}});
+        if (!json) {
+            std::puts(device.description().c_str());
+        }
+    }
+    if (json) {
+        std::puts(all.dump(2).c_str());
+    }
+}
+
+struct RunOptions {
+    std::string file, device = "cpu";
+    std::vector<std::string> inputs, outputs, extents, scalars;
+    size_t print = 8;
+};
+
+/// FNV-1a of the bytes: equal on every machine, order dependent.
+uint64_t checksum(const Bound &bound) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    auto *bytes = static_cast<const unsigned char *>(bound.memory.get());
+    for (size_t i = 0; i < bound.bytes(); ++i) {
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+void print_view(size_t index, const Bound &bound, size_t most) {
+    std::printf("%zu %s %s [", index, bound.info.name.empty() ? "-" : bound.info.name.c_str(),
+                to_string(bound.info.type));
+    for (int i = 0; i < bound.argument.rank; ++i) {
+        std::printf("%s%lld", i ? ", " : "", static_cast<long long>(bound.argument.extents[i]));
+    }
+    std::printf("] checksum %016llx:", static_cast<unsigned long long>(checksum(bound)));
+    for (size_t i = 0; i < std::min(most, bound.count); ++i) {
+        std::printf(" %.9g", element(bound, i));
+    }
+    std::puts(bound.count > most ? " ..." : "");
+}
+
+void run(const RunOptions &options) {
+    auto kernel = load(options.file);
+    auto signature = lt::parameters(kernel);
+    auto device = lt::Device::create(options.device);
+    auto bound = make_arguments(signature, device, parse_settings("--input", options.inputs),
+                                parse_settings("--extent", options.extents),
+                                parse_settings("--scalar", options.scalars));
+    std::vector<std::pair<size_t, std::string>> outputs;
+    for (const auto &[key, path] : parse_settings("--output", options.outputs)) {
+        outputs.emplace_back(find_parameter(signature, key), path);
+        if (!signature[outputs.back().first].is_view) {
+            throw lt::ValueError{"--output " + key + " names a scalar, expected a view"};
+        }
+    }
+    auto shader = device.compile(kernel);
+    std::vector<lt::runtime::Argument> arguments;
+    for (const auto &b : bound) {
+        arguments.push_back(b.argument);
+    }
+    lt::runtime::dispatch(*shader.impl(), arguments.data(), static_cast<int>(arguments.size()), {});
+    for (size_t i = 0; i < bound.size(); ++i) {
+        if (bound[i].info.is_view && !bound[i].info.read_only) {
+            print_view(i, bound[i], options.print);
+        }
+    }
+    for (const auto &[index, path] : outputs) {
+        write_file(bound[index], path);
+    }
+}
+
+void emit(const std::string &file, const std::string &form, const std::string &cpu) {
+    auto kernel = load(file);
+    if (form == "tir") {
+        std::cout << kernel.ir_text();
+        return;
+    }
+    auto made = lt::forms(kernel, cpu, form == "llvm", form == "asm");
+    std::cout << (form == "plan"      ? made.plan
+                  : form == "machine" ? made.machine
+                  : form == "llvm"    ? made.llvm
+                                      : made.assembly);
+}
+
+void explain(const std::string &file) {
+    auto shader = lt::Device::create("cpu").compile(load(file));
+    const auto &m = shader.metadata();
+    std::cout << m.plan;
+    std::printf("scratch %zu bytes, shared %zu bytes\n", m.scratch_bytes, m.shared_bytes);
+    std::printf("compile %.2f ms: plan %.2f, realize %.2f, emit %.2f, codegen %.2f, link %.2f\n",
+                m.compile_ms(), m.plan_ms, m.realize_ms, m.emit_ms, m.codegen_ms, m.link_ms);
+}
+
+}// namespace
+
+int main(int argc, char **argv) {
+    CLI::App app{"Runs tile kernels from TileIR text and shows what becomes of them", "luisa-tile"};
+    app.require_subcommand(1);
+
+    bool json = false;
+    auto *devices = app.add_subcommand("devices", "List the devices of this machine");
+    devices->add_flag("--json", json, "Print JSON");
+
+    RunOptions options;
+    auto *runs = app.add_subcommand("run", "Run a kernel and print the views that it may write");
+    runs->add_option("FILE", options.file, "TileIR text")->required();
+    runs->add_option("--device", options.device, "cpu or interpreter")->capture_default_str();
+    runs->add_option("--input", options.inputs, "VIEW=ones|iota|random|FILE; otherwise zeros");
+    runs->add_option("--output", options.outputs, "VIEW=FILE for the raw elements");
+    runs->add_option("--extent", options.extents, "NAME=N for a runtime extent");
+    runs->add_option("--scalar", options.scalars, "PARAMETER=NUMBER; otherwise 0");
+    runs->add_option("--print", options.print, "Elements to print")->capture_default_str();
+
+    std::string file, form, cpu;
+    auto *compiles = app.add_subcommand("compile", "Print one form of a kernel");
+    compiles->add_option("FILE", file, "TileIR text")->required();
+    compiles->add_option("--emit", form, "The form")
+        ->required()
+        ->check(CLI::IsMember({"tir", "plan", "machine", "llvm", "asm"}));
+    compiles->add_option("--cpu", cpu, "CPU as LLVM names it; otherwise this machine");
+
+    auto *explains = app.add_subcommand("explain", "Print the plan and the costs of compiling");
+    explains->add_option("FILE", file, "TileIR text")->required();
+
+    CLI11_PARSE(app, argc, argv);
+    try {
+        if (*devices) {
+            list_devices(json);
+        } else if (*runs) {
+            run(options);
+        } else if (*compiles) {
+            emit(file, form, cpu);
+        } else {
+            explain(file);
+        }
+    } catch (const std::exception &error) {
+        std::cout.flush();
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+    return 0;
+}

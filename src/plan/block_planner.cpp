@@ -448,6 +448,26 @@ void BlockPlanner::plan_yields(const ir::Region &region,
     }
 }
 
+bool BlockPlanner::stores_into_operands(const Contraction &contraction,
+                                        const LoopGroup &group) const {
+    bool overwrites = false;
+    auto reads = [&](const analysis::Leaf &leaf) {
+        auto *load = leaf.value->definition();
+        for (const auto &root : group.roots) {
+            overwrites |= root.kind == Root::Kind::STORE && load &&
+                          load->opcode() == Opcode::LOAD &&
+                          touches_view(*root.op, *load, _plan->may_alias);
+        }
+    };
+    for (const auto *product : contraction.products) {
+        for (size_t i = 0; i < 2; ++i) {
+            analysis::visit_leaves(
+                product->operand(i), {}, [this](const ir::Value *v) { return is_kept(v); }, reads);
+        }
+    }
+    return overwrites;
+}
+
 void BlockPlanner::fuse_epilogues(Block &block) {
     for (size_t i = 0; i + 1 < block.steps.size(); ++i) {
         auto *contraction = std::get_if<Contraction>(&block.steps[i]);
@@ -480,7 +500,7 @@ void BlockPlanner::fuse_epilogues(Block &block) {
                     fits &= leaf.value != result || leaf.pointwise;
                 });
         }
-        if (!fits || consumers != sites.size()) {
+        if (!fits || consumers != sites.size() || stores_into_operands(*contraction, *group)) {
             continue;
         }
         contraction->epilogue = group->roots;

@@ -47,6 +47,9 @@ private:
     [[nodiscard]] bool streams_from_memory(const ir::Value *operand) const;
     void finish_contraction(Contraction contraction, Block &block);
     void fuse_epilogues(Block &block);
+    /// Whether consumers write a view that later register blocks still read.
+    [[nodiscard]] bool stores_into_operands(const Contraction &contraction,
+                                            const LoopGroup &group) const;
 
     void add_root(const Root &root, Block &block);
     [[nodiscard]] bool may_join(const LoopGroup &group, const Root &root) const;

@@ -257,3 +257,19 @@ TEST(Ancestor, inserts_two_nests_deep_land_in_the_outermost_tile) {
                         {integer_view({5, 7}, 1), output_view({5, 7})});
     EXPECT_EQ(element_value(out[1], 8), element_value(out[0], 8) * 2 + 1);
 }
+
+TEST(Gemm, a_product_stored_over_its_own_operand_reads_it_first) {
+    auto def = tile_kernel([](TensorView<float, 2> X, TensorView<const float, 2> W) {
+        auto m = axis("m", 32), n = axis("n", 128), k = axis("k", 16);
+        for ([[maybe_unused]] auto &nest : parallel(shape(1))) {
+            auto acc = zeros<float>(shape(m, n));
+            for (auto &step : nest.serial(range(0, 128, 16))) {
+                auto a = X[coord(0, step.index()), shape(m, k)];
+                acc = mma(a, W[coord(step.index(), 0), shape(k, n)], acc);
+            }
+            X(coord(0, 0), shape(m, n)).store(acc);
+        }
+    });
+    run_both(def.capture(tensor_shape(32, 128), tensor_shape(128, 128)),
+             {integer_view({32, 128}, 1), integer_view({128, 128}, 2)});
+}

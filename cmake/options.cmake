@@ -43,6 +43,6 @@ endif()
 
 if(LUISA_TILE_SANITIZE)
   add_compile_options(-fsanitize=${LUISA_TILE_SANITIZE} -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer)
+                      -fno-omit-frame-pointer -g1) # lines are all that reports show
   add_link_options(-fsanitize=${LUISA_TILE_SANITIZE})
 endif()

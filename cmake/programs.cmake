@@ -5,6 +5,7 @@
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(JPEG REQUIRED)
 
 # The programs find the library beside them, wherever the build or install folder is moved.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
@@ -16,7 +17,7 @@ function(luisa_tile_example source)
   get_filename_component(name ${source} NAME_WE)
   add_executable(example_${name} ${source})
   set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name})
-  target_link_libraries(example_${name} PRIVATE LuisaTile::tile ZLIB::ZLIB)
+  target_link_libraries(example_${name} PRIVATE LuisaTile::tile ZLIB::ZLIB JPEG::JPEG)
   if(LUISA_TILE_TESTS)
     file(STRINGS ${source} arguments REGEX "^// test-args:" LIMIT_COUNT 1)
     string(REGEX REPLACE "^// test-args:" "" arguments "${arguments}")
@@ -35,7 +36,6 @@ foreach(source ${example_sources})
   luisa_tile_example(${source})
 endforeach()
 
-# Benchmarks open their peers (OpenBLAS, oneDNN) at run time, so they build without them.
 function(luisa_tile_program name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   if(sources)
@@ -47,4 +47,13 @@ function(luisa_tile_program name folder)
   endif()
 endfunction()
 luisa_tile_program(luisa-tile tools/luisa-tile)
+# Benchmarks open their peers (OpenBLAS, oneDNN, PyTorch) at run time, so they build without them.
 luisa_tile_program(luisa-tile-bench bench)
+if(TARGET luisa-tile-bench)
+  target_link_libraries(luisa-tile-bench PRIVATE fmt::fmt PkgConfig::XXHASH)
+  if(LUISA_TILE_TESTS)
+    add_test(NAME tool.bench COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_bench.py
+                                     $<TARGET_FILE:luisa-tile-bench>)
+    set_tests_properties(tool.bench PROPERTIES LABELS tool TIMEOUT 600)
+  endif()
+endif()

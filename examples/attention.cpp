@@ -79,13 +79,16 @@ double max_error(const Tensor<float, 3> &Q, const Tensor<float, 3> &K, const Ten
 
 int main(int argc, char **argv) {
     constexpr int heads = 8, group = 2;
-    auto device = Device::create("cpu");
-    Stream stream{device};
-    Report report{device};
     auto s = dynamic("s");
     auto kernel = make_attention(group).capture(
         tensor_shape(heads, s, head), tensor_shape(heads / group, s, head),
         tensor_shape(heads / group, s, head), tensor_shape(heads, s, head));
+    if (emit_tir(argc, argv)) {
+        return print_tir({kernel});
+    }
+    auto device = Device::create("cpu");
+    Stream stream{device};
+    Report report{device};
     auto shader = device.compile(kernel);
     for (int64_t length : {64, 100, 333, 512}) {
         auto Q = make_tensor<float>(device, heads, length, head),

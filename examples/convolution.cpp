@@ -103,11 +103,17 @@ double pool_error(const Tensor<float, 3> &X, const Tensor<float, 3> &Y) {
 }// namespace
 
 int main(int argc, char **argv) {
+    if (emit_tir(argc, argv)) {
+        auto image = tensor_shape(24, 57, 38);
+        return print_tir(
+            {convolution.capture(tensor_shape(3, 113, 75), tensor_shape(3, 3, 24, 3), image),
+             max_pool.capture(image, tensor_shape(24, 29, 19))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     Report report{device};
-    auto conv = jit(device, convolution);
-    auto pool = jit(device, max_pool);
+    auto conv = device.jit(convolution);
+    auto pool = device.jit(max_pool);
     for (auto [in, out, height, width] :
          {std::array<int64_t, 4>{64, 64, 56, 56}, {3, 24, 113, 75}}) {
         auto X = make_tensor<float>(device, in, height, width);

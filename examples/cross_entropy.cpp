@@ -43,10 +43,14 @@ double max_error(const Tensor<float, 2> &X, const Tensor<int64_t, 1> &labels,
 }// namespace
 
 int main(int argc, char **argv) {
+    if (emit_tir(argc, argv)) {
+        return print_tir(
+            {cross_entropy.capture(tensor_shape(257, 1009), tensor_shape(257), tensor_shape(257))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     Report report{device};
-    auto entropy = jit(device, cross_entropy);
+    auto entropy = device.jit(cross_entropy);
     for (auto [rows, classes] : {std::array<int64_t, 2>{64, 32000}, {257, 1009}, {5, 7}}) {
         auto X = make_tensor<float>(device, rows, classes);
         auto labels = make_tensor<int64_t>(device, rows);

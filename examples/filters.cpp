@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sobel edges and a 3×3 median of a grey picture, written as PNG. Reads a binary PGM named on the command line, or
-// draws a picture of its own.
-#include "example.h"
-
-#include <zlib.h>
-
-#include <fstream>
+// Sobel edges and a 3×3 median of a photograph, written as PNG.
+//   filters [PHOTO.jpg] [--out FOLDER] [--quick]
+// The photograph is the one that `./dev setup` installs unless another is named.
+#include "picture.h"
 
 using namespace example;
 
@@ -88,93 +85,35 @@ double max_error(const Tensor<float, 2> &X, const Tensor<float, 2> &Y, bool is_m
     return worst;
 }
 
-void put_chunk(std::ofstream &file, const char *name, const std::vector<uint8_t> &data) {
-    auto word = [&](uint32_t v) {
-        for (int shift = 24; shift >= 0; shift -= 8) {
-            file.put(static_cast<char>(v >> shift));
-        }
-    };
-    word(static_cast<uint32_t>(data.size()));
-    file.write(name, 4);
-    file.write(reinterpret_cast<const char *>(data.data()),
-               static_cast<std::streamsize>(data.size()));
-    auto crc = crc32(0, reinterpret_cast<const Bytef *>(name), 4);
-    word(static_cast<uint32_t>(crc32(crc, data.data(), static_cast<uInt>(data.size()))));
-}
-
-void write_png(const std::string &path, const Tensor<float, 2> &image) {
-    std::vector<uint8_t> raw;
-    for (int64_t y = 0; y < image.extent(0); ++y) {
-        raw.push_back(0);
-        for (int64_t x = 0; x < image.extent(1); ++x) {
-            raw.push_back(static_cast<uint8_t>(std::clamp(image.at(y, x), 0.0f, 255.0f)));
-        }
-    }
-    auto size = compressBound(raw.size());
-    std::vector<uint8_t> packed(size);
-    compress(packed.data(), &size, raw.data(), raw.size());
-    packed.resize(size);
-    std::ofstream file{path, std::ios::binary};
-    file.write("\x89PNG\r\n\x1a\n", 8);
-    std::vector<uint8_t> header(13);
-    auto put = [&](size_t offset, int64_t v) {
-        for (size_t i = 0; i < 4; ++i) {
-            header[offset + i] = static_cast<uint8_t>(v >> (24 - 8 * i));
-        }
-    };
-    put(0, image.extent(1));
-    put(4, image.extent(0));
-    header[8] = 8;
-    put_chunk(file, "IHDR", header);
-    put_chunk(file, "IDAT", packed);
-    put_chunk(file, "IEND", {});
-    std::printf("wrote %s\n", path.c_str());
-}
-
-Tensor<float, 2> read_pgm(const Device &device, const char *path) {
-    std::ifstream file{path, std::ios::binary};
-    std::string magic;
-    int64_t width = 0, height = 0, most = 0;
-    file >> magic >> width >> height >> most;
-    file.get();
-    if (magic != "P5" || !file || width < 1 || height < 1) {
-        std::fprintf(stderr, "%s is no binary PGM\n", path);
-        std::exit(1);
-    }
-    auto image = make_tensor<float>(device, height, width);
-    for (int64_t i = 0; i < image.size(); ++i) {
-        image.data()[i] = static_cast<float>(static_cast<uint8_t>(file.get()));
-    }
-    return image;
-}
-
-/// Rings and a slope with pepper noise.
-Tensor<float, 2> draw(const Device &device) {
-    auto image = make_tensor<float>(device, 480, 641);
-    std::mt19937 engine{5};
-    for (int64_t y = 0; y < image.extent(0); ++y) {
-        for (int64_t x = 0; x < image.extent(1); ++x) {
-            auto dy = static_cast<double>(y - 240), dx = static_cast<double>(x - 320);
-            auto value = 128 + 90 * std::sin((dx * dx + dy * dy) / 900) + 0.05 * dx;
-            image.at(y, x) = engine() % 50 == 0 ? 0 : static_cast<float>(static_cast<int>(value));
-        }
-    }
-    return image;
-}
-
 }// namespace
 
 int main(int argc, char **argv) {
+    if (emit_tir(argc, argv)) {
+        auto picture = tensor_shape(480, 641);
+        return print_tir({sobel.capture(picture, picture), median.capture(picture, picture)});
+    }
+    std::string photo = installed_photograph(), folder = ".";
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--out") == 0 && i + 1 < argc) {
+            folder = argv[++i];
+        } else if (argv[i][0] != '-') {
+            photo = argv[i];
+        }
+    }
+    if (photo.empty()) {
+        std::fprintf(stderr, "there is no photograph here: `./dev setup` installs one (Debian's "
+                             "python-matplotlib-data), or name a JPEG file\n");
+        return 1;
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     Report report{device};
-    bool named = argc > 1 && argv[1][0] != '-';
-    auto image = named ? read_pgm(device, argv[1]) : draw(device);
+    auto image = read_jpeg(device, photo);
     auto edges = make_tensor<float>(device, image.extent(0), image.extent(1));
     auto smooth = make_tensor<float>(device, image.extent(0), image.extent(1));
     auto size = std::to_string(image.extent(0)) + "x" + std::to_string(image.extent(1));
-    auto edge_filter = jit(device, sobel);
-    auto median_filter = jit(device, median);
+    auto edge_filter = device.jit(sobel);
+    auto median_filter = device.jit(median);
     auto bytes = 8.0 * static_cast<double>(image.size());
     auto seconds = best_seconds([&] { stream << edge_filter(image, edges); }, quick(argc, argv));
     report.row("sobel " + size, edge_filter.shader(image, edges), seconds, bytes, "GB/s",
@@ -182,7 +121,8 @@ int main(int argc, char **argv) {
     seconds = best_seconds([&] { stream << median_filter(image, smooth); }, quick(argc, argv));
     report.row("median 3x3 " + size, median_filter.shader(image, smooth), seconds, bytes, "GB/s",
                max_error(image, smooth, true), 0);
-    write_png("edges.png", edges);
-    write_png("median.png", smooth);
+    std::printf("read %s\n", photo.c_str());
+    write_png(folder + "/edges.png", edges);
+    write_png(folder + "/median.png", smooth);
     return report.status();
 }

@@ -47,10 +47,15 @@ double max_error(const Tensor<float, 2> &A, const Tensor<float, 2> &B, const Ten
 }// namespace
 
 int main(int argc, char **argv) {
+    if (emit_tir(argc, argv)) {
+        return print_tir({make_gemm(128, 128, 32)
+                              .capture(tensor_shape(1000, 500), tensor_shape(500, 193),
+                                       tensor_shape(193), tensor_shape(1000, 193))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     Report report{device};
-    auto gemm = jit(device, make_gemm(128, 128, 32));
+    auto gemm = device.jit(make_gemm(128, 128, 32));
     for (auto [M, N, K] : {std::array<int64_t, 3>{256, 256, 256},
                            {1000, 1000, 1000},
                            {1024, 1024, 1024},

@@ -78,12 +78,18 @@ double max_error(Kind kind, const Tensor<float, 2> &X, const Tensor<float, 1> &g
 }// namespace
 
 int main(int argc, char **argv) {
+    if (emit_tir(argc, argv)) {
+        auto matrix = tensor_shape(257, 1538), vector = tensor_shape(1538);
+        return print_tir({softmax.capture(matrix, matrix),
+                          layernorm.capture(matrix, vector, vector, matrix),
+                          rmsnorm.capture(matrix, vector, matrix)});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     Report report{device};
-    auto soft = jit(device, softmax);
-    auto layer = jit(device, layernorm);
-    auto rms = jit(device, rmsnorm);
+    auto soft = device.jit(softmax);
+    auto layer = device.jit(layernorm);
+    auto rms = device.jit(rmsnorm);
     bool fast = quick(argc, argv);
     for (auto [rows, columns] : {std::array<int64_t, 2>{257, 1538}, {1024, 4097}, {17, 65}}) {
         auto X = make_tensor<float>(device, rows, columns),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/cpu.h"
 
+#include "ir/clone.h"
 #include "ir/text.h"
 #include "plan/plan.h"
 #include "realize/cpu/realize.h"
+#include "transform/collective.h"
 
 #include <chrono>
 
@@ -17,11 +19,24 @@ double now_ms() {
         .count();
 }
 
-plan::Plan plan_for(const ir::Module &candidate, const CpuOptions &options) {
+/// A plan and, where the kernel was transformed for it, the module that it speaks of.
+struct Planned {
+    std::unique_ptr<ir::Module> transformed;
+    plan::Plan plan;
+};
+
+Planned plan_for(const ir::Module &candidate, const CpuOptions &options) {
     auto facts = target::cpu_facts(options.target.features, options.threads);
     plan::PlanOptions plan_options;
     plan_options.may_alias = options.may_alias;
-    return plan::make_plan(candidate, facts, plan_options);
+    Planned planned;
+    if (transform::has_collective_updates(candidate)) {
+        planned.transformed = ir::clone(candidate);
+        transform::hoist_collective_updates(*planned.transformed, options.may_alias);
+    }
+    const auto &module = planned.transformed ? *planned.transformed : candidate;
+    planned.plan = plan::make_plan(module, facts, plan_options);
+    return planned;
 }
 
 }// namespace
@@ -30,7 +45,8 @@ std::shared_ptr<const CpuKernel> compile_cpu(const ir::Module &candidate,
                                              const CpuOptions &options) {
     auto kernel = std::make_shared<CpuKernel>();
     auto start = now_ms();
-    auto plan = plan_for(candidate, options);
+    auto planned = plan_for(candidate, options);
+    const auto &plan = planned.plan;
     kernel->plan = plan::print(plan);
     kernel->plan_ms = now_ms() - start;
     start = now_ms();
@@ -51,7 +67,8 @@ std::shared_ptr<const CpuKernel> compile_cpu(const ir::Module &candidate,
 CpuForms forms_cpu(const ir::Module &candidate, const CpuOptions &options, bool want_llvm,
                    bool want_assembly) {
     CpuForms forms;
-    auto plan = plan_for(candidate, options);
+    auto planned = plan_for(candidate, options);
+    const auto &plan = planned.plan;
     forms.plan = plan::print(plan);
     auto program = cpu::realize(plan);
     forms.machine = ir::print(*program.machine);

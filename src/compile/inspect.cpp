@@ -3,6 +3,7 @@
 
 #include "compile/cpu.h"
 #include "frontend/kernel_access.h"
+#include "target/cpu.h"
 
 #include <algorithm>
 
@@ -10,29 +11,16 @@ namespace luisa::tile {
 
 namespace {
 
-/// Generic levels that code can be printed for, with what decides the plan's vector width.
-struct Level {
-    const char *name, *features;
-};
-constexpr Level levels[] = {
-    {"x86-64", ""},
-    {"x86-64-v3", "+avx,+avx2,+f16c,+fma"},
-    {"x86-64-v4", "+avx,+avx2,+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl,+f16c,+fma"},
-};
-
 emit::CpuTarget target_of(const std::string &cpu) {
     auto host = emit::host_cpu();
     if (cpu.empty() || cpu == host.cpu) {
         return host;
     }
-    std::string accepted = "\"" + host.cpu + "\" (this machine)";
-    for (const auto &level : levels) {
-        if (cpu == level.name) {
-            return {level.name, level.features};
-        }
-        accepted += std::string{", \""} + level.name + "\"";
+    if (const auto *level = target::find_cpu_level(cpu)) {
+        return {level->name, level->features};
     }
-    throw TargetError{"no CPU called \"" + cpu + "\"; expected " + accepted};
+    throw TargetError{"no CPU called \"" + cpu + "\"; expected " +
+                      target::cpu_names(host.cpu, false)};
 }
 
 }// namespace

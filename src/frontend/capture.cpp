@@ -6,6 +6,7 @@
 #include "ir/text.h"
 #include "ir/verifier.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace luisa::tile {
@@ -130,12 +131,19 @@ CaptureScope::CaptureScope(const KernelOptions &options, SourceLoc loc)
 }
 
 CaptureScope::~CaptureScope() {
+    auto release = [](Variable *v) {
+        if (--v->references == 0) {
+            delete v;
+        }
+    };
     // Variables that outlive the capture find their scopes closed.
     for (auto &region : _state->capture.regions) {
-        for (auto *v : region.touched) {
-            if (--v->references == 0) {
-                delete v;
-            }
+        std::for_each(region.touched.begin(), region.touched.end(), release);
+    }
+    // An error left these branches before their sides were merged.
+    for (auto &open : _state->capture.ifs) {
+        for (auto &[v, entry] : open.then_written) {
+            release(v);
         }
     }
     exchange_current(_state->previous);

@@ -121,6 +121,8 @@ void close_plain(Capture &c, NestRegion &region);
 
 /// The tile's static dimensions of a shape; a runtime extent there is an error.
 std::vector<ir::DimExtent> static_dims(const Shape &shape, SourceLoc loc);
+/// ValueError when the product of the extents is beyond int64.
+void check_count(const std::vector<ir::DimExtent> &dims, const char *what, SourceLoc loc);
 /// x with exactly these dimensions in this order: positional ones of extent one may be dropped or added,
 /// others only reordered. Null when that is impossible.
 Value *fit_dims(Capture &c, Value *x, const std::vector<ir::DimExtent> &dims, SourceLoc loc);

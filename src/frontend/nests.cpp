@@ -19,7 +19,8 @@ NestRegion &region_of(const Nest &nest, SourceLoc loc) {
     return region;
 }
 
-std::vector<Value *> nest_coordinates(const Nest &nest, bool whole_path, SourceLoc loc) {
+/// The coordinate of a nest in its own domain, or along its whole path from the root.
+static std::vector<Value *> nest_coordinates(const Nest &nest, bool whole_path, SourceLoc loc) {
     auto *region = &region_of(nest, loc);
     std::vector<Value *> path = region->indices;
     for (region = region->parent; whole_path && region; region = region->parent) {
@@ -28,11 +29,24 @@ std::vector<Value *> nest_coordinates(const Nest &nest, bool whole_path, SourceL
     return path;
 }
 
-void wrong_coordinate_count(const char *what, size_t count, SourceLoc loc) {
+void wrong_coordinate_count(const char *what, size_t takes, size_t count, size_t path,
+                            SourceLoc loc) {
+    auto expected = std::to_string(count);
+    if (path != count) {
+        expected += " (the nest's own) or " + std::to_string(path) + " (its whole path)";
+    }
     fail(ErrorKind::CALL,
-         std::string{what} + ": the lambda takes another number of coordinates than there are (" +
-             std::to_string(count) + ")",
+         std::string{what} + ": the lambda takes " + std::to_string(takes) +
+             " coordinates, expected " + expected,
          loc);
+}
+
+Coord origin_of(const ViewMap &map, const Nest &nest, SourceLoc loc) {
+    auto own = nest_coordinates(nest, false, loc), path = nest_coordinates(nest, true, loc);
+    if (map.takes != own.size() && map.takes != path.size()) {
+        wrong_coordinate_count("view map", map.takes, own.size(), path.size(), loc);
+    }
+    return map.origin(map.takes == own.size() ? own.data() : path.data());
 }
 
 void begin_while(SourceLoc loc) {
@@ -163,10 +177,15 @@ NestRange::Iterator NestRange::begin() {
     if (_domain.is_range) {
         operands = {_domain.begin.value(), _domain.end.value(), _domain.step.value()};
     } else {
+        std::vector<ir::DimExtent> known;
         for (const auto &entry : _domain.shape.entries) {
+            if (entry.extent.is_static()) {
+                known.push_back({entry.dim, int64_t(entry.extent)});
+            }
             payload.dims.push_back(entry.dim);
             operands.push_back(entry.extent.value(_loc));
         }
+        check_count(known, "a domain", _loc);
     }
     auto *op = emit(c, opcodes[kind], operands, {}, payload, _loc, 1);
     auto *region = open_region(c, names[kind], op, op->body(), _loc);

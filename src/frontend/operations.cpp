@@ -143,16 +143,27 @@ Shape shape_of(Value *x, SourceLoc loc) {
     return s;
 }
 
-IndexSpace domain_of(Value *x, Dim dim, SourceLoc loc) {
-    auto at = x->type()->find(dim);
-    if (at < 0) {
-        fail(ErrorKind::INDEX,
-             "domain: the tile of shape " + shape_text(x) + " has no such dimension", loc,
-             made_at(x, "tile made here"));
-    }
+IndexSpace domain_of(Value *x, std::initializer_list<DimArg> dims, SourceLoc loc) {
     Shape s;
     s.loc = loc;
-    s.entries.push_back({dim, Index{x->type()->dims[static_cast<size_t>(at)].extent, loc}});
+    for (const auto &arg : dims) {
+        if (!arg.present) {
+            continue;
+        }
+        auto at = x->type()->find(arg.dim);
+        if (at < 0) {
+            fail(ErrorKind::INDEX,
+                 "domain: the tile of shape " + shape_text(x) + " has no such dimension", loc,
+                 made_at(x, "tile made here"));
+        }
+        for (const auto &entry : s.entries) {
+            if (entry.dim == arg.dim) {
+                fail(ErrorKind::VALUE, "domain: a dimension is given twice", loc,
+                     made_at(x, "tile made here"));
+            }
+        }
+        s.entries.push_back({arg.dim, Index{x->type()->dims[static_cast<size_t>(at)].extent, loc}});
+    }
     return s;
 }
 
@@ -172,7 +183,23 @@ std::vector<DimExtent> static_dims(const Shape &shape, SourceLoc loc) {
         }
         dims.push_back({entry.dim, extent});
     }
+    check_count(dims, "a tile", loc);
     return dims;
+}
+
+void check_count(const std::vector<DimExtent> &dims, const char *what, SourceLoc loc) {
+    int64_t count = 1;
+    for (const auto &d : dims) {
+        if (d.extent == 0) {
+            return;
+        }
+    }
+    for (const auto &d : dims) {
+        if (__builtin_mul_overflow(count, d.extent, &count)) {
+            fail(ErrorKind::VALUE,
+                 std::string{what} + " of these extents has more elements than int64 counts", loc);
+        }
+    }
 }
 
 Value *full(const Shape &shape, Value *scalar, SourceLoc loc) {
@@ -205,6 +232,12 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
     add(acc, "accumulator made here");
     auto shapes = "a " + shape_text(a) + ", b " + shape_text(b) + ", accumulator " +
                   shape_text(acc);
+    if (is_float(tc.scalar) && !info(tc.scalar).computes) {
+        fail(ErrorKind::TYPE,
+             std::string{"mma: nothing accumulates in "} + to_string(tc.scalar) +
+                 "; accumulate in f32, and quantize after",
+             loc, notes);
+    }
     if (is_float(tc.scalar) != is_float(ta.scalar) || is_float(ta.scalar) != is_float(tb.scalar) ||
         !info(tc.scalar).computes || ta.scalar == ScalarType::BOOL) {
         fail(ErrorKind::TYPE,
@@ -215,7 +248,8 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
              loc, notes);
     }
     bool contracts = false;
-    auto check = [&](const ir::Type &t, const char *name, const ir::Type &other) {
+    auto check = [&](const ir::Type &t, const char *name, const ir::Type &other,
+                     const char *other_name) {
         for (const auto &d : t.dims) {
             int in_other = other.find(d.dim), in_acc = tc.find(d.dim);
             if (in_other < 0 && in_acc < 0) {
@@ -225,18 +259,25 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
                          ") is in neither the other operand nor the accumulator: " + shapes,
                      loc, notes);
             }
-            auto agrees = [&](const ir::Type &type, int at) {
-                return at < 0 || type.dims[static_cast<size_t>(at)].extent == d.extent;
+            auto require_equal = [&](const ir::Type &type, int at, const char *where) {
+                if (at >= 0 && type.dims[static_cast<size_t>(at)].extent != d.extent) {
+                    auto label = d.dim.is_positional() ? std::to_string(d.dim.id)
+                                                       : "'" + std::string{d.dim.label} + "'";
+                    fail(ErrorKind::SHAPE,
+                         "mma: dimension " + label + " is " + std::to_string(d.extent) + " in " +
+                             name + " and " +
+                             std::to_string(type.dims[static_cast<size_t>(at)].extent) + " in " +
+                             where + ": " + shapes,
+                         loc, notes);
+                }
             };
-            if (!agrees(other, in_other) || !agrees(tc, in_acc)) {
-                fail(ErrorKind::SHAPE, "mma: a shared dimension has different extents: " + shapes,
-                     loc, notes);
-            }
+            require_equal(other, in_other, other_name);
+            require_equal(tc, in_acc, "the accumulator");
             contracts |= in_other >= 0 && in_acc < 0;
         }
     };
-    check(ta, "a", tb);
-    check(tb, "b", ta);
+    check(ta, "a", tb, "b");
+    check(tb, "b", ta, "a");
     for (const auto &d : tc.dims) {
         if (ta.find(d.dim) < 0 && tb.find(d.dim) < 0) {
             fail(ErrorKind::SHAPE,
@@ -259,55 +300,58 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
 Value *matmul(Value *a, Value *b, ScalarType accumulator, SourceLoc loc) {
     auto &c = current(loc);
     const auto &da = a->type()->dims, &db = b->type()->dims;
-    if (da.size() < 2 || da.size() != db.size() || da.back().extent != db[db.size() - 2].extent) {
+    auto notes = made_at(a, "a made here");
+    auto more = made_at(b, "b made here");
+    notes.insert(notes.end(), more.begin(), more.end());
+    auto shapes = "matmul: " + shape_text(a) + " × " + shape_text(b);
+    if (da.size() < 2 || da.size() != db.size()) {
         fail(ErrorKind::SHAPE,
-             "matmul: " + shape_text(a) + " × " + shape_text(b) +
-                 "; it reads […, M, K] × […, K, N] with equal leading extents",
-             loc);
+             shapes + "; it reads […, M, K] × […, K, N], with one rank and equal leading extents",
+             loc, notes);
     }
-    // Fresh identities relate the operands by position; the result takes the operands' own free ones.
+    if (da.back().extent != db[db.size() - 2].extent) {
+        fail(ErrorKind::SHAPE,
+             shapes + ": K is " + std::to_string(da.back().extent) + " in a and " +
+                 std::to_string(db[db.size() - 2].extent) +
+                 " in b; it reads […, M, K] × […, K, N]: transpose one of them?",
+             loc, notes);
+    }
     auto rank = da.size();
-    std::vector<DimExtent> left, right, result;
     for (size_t i = 0; i + 2 < rank; ++i) {
         if (da[i].extent != db[i].extent) {
             fail(ErrorKind::SHAPE,
-                 "matmul: leading extents differ: " + shape_text(a) + " × " + shape_text(b), loc);
+                 shapes + ": the leading extents " + std::to_string(i) + " are " +
+                     std::to_string(da[i].extent) + " and " + std::to_string(db[i].extent),
+                 loc, notes);
         }
-        DimExtent batch{dim("batch"), da[i].extent};
-        left.push_back(batch);
-        right.push_back(batch);
-        result.push_back(batch);
     }
-    DimExtent m{dim("m"), da[rank - 2].extent}, k{dim("k"), da.back().extent},
-        n{dim("n"), db.back().extent};
-    left.insert(left.end(), {m, k});
-    right.insert(right.end(), {k, n});
-    result.insert(result.end(), {m, n});
-    auto *x = emit_value(c, Opcode::RETYPE, {a}, c.module->tile(a->scalar(), left), ir::None{},
-                         loc);
-    auto *y = emit_value(c, Opcode::RETYPE, {b}, c.module->tile(b->scalar(), right), ir::None{},
-                         loc);
+    // Operands are related by position: they take the identities of the result, which are those that the
+    // caller knows where these are distinct.
+    std::vector<DimExtent> result{da.begin(), da.end() - 1};
+    auto last = db.back().dim;
+    auto taken = [&](Dim d) {
+        return std::any_of(result.begin(), result.end(),
+                           [&](const DimExtent &other) { return other.dim == d; });
+    };
+    if (last.is_positional() && taken(last)) {
+        last = Dim::positional(static_cast<uint32_t>(rank - 1));
+    }
+    if (taken(last)) {
+        last = dim("n");
+    }
+    result.push_back({last, db.back().extent});
+    DimExtent k{dim("k"), da.back().extent};
+    auto left = result, right = result;
+    left.back() = k;
+    right[rank - 2] = k;
+    auto retyped = [&](Value *value, const std::vector<DimExtent> &dims) {
+        return emit_value(c, Opcode::RETYPE, {value}, c.module->tile(value->scalar(), dims),
+                          ir::None{}, loc);
+    };
+    auto *x = retyped(a, left), *y = retyped(b, right);
     auto *zero = emit_value(c, Opcode::CONSTANT, {}, c.module->tile(accumulator, result),
                             ir::ConstantPayload{0}, loc);
-    auto *product = mma(x, y, zero, nullptr, loc);
-    // Back to identities that a caller knows, where they are distinct.
-    std::vector<DimExtent> known;
-    for (size_t i = 0; i + 1 < rank; ++i) {
-        known.push_back({da[i].dim, result[i].extent});
-    }
-    auto last = db.back().dim;
-    bool clash = std::any_of(known.begin(), known.end(),
-                             [&](const DimExtent &d) { return d.dim == last; });
-    known.push_back(
-        {clash && last.is_positional() ? Dim::positional(static_cast<uint32_t>(rank - 1)) : last,
-         n.extent});
-    for (size_t i = 0; i + 1 < rank; ++i) {
-        if (known[i].dim == known.back().dim) {
-            return product;
-        }
-    }
-    return emit_value(c, Opcode::RETYPE, {product}, c.module->tile(accumulator, known), ir::None{},
-                      loc);
+    return mma(x, y, zero, nullptr, loc);
 }
 
 ReductionPolicy default_reduction(SourceLoc loc) { return current(loc).options.reduction; }

@@ -245,6 +245,47 @@ Value *reindex(Value *x, const Shape &shape,
         loc);
 }
 
+/// `x` without its dimensions of one element.
+static Value *without_units(Value *x, SourceLoc loc) {
+    auto &c = current(loc);
+    std::vector<Dim> units;
+    for (const auto &d : x->type()->dims) {
+        if (d.extent == 1) {
+            units.push_back(d.dim);
+        }
+    }
+    std::vector<Value *> zeros(units.size(), integer(c, 0, loc));
+    return units.empty() ? x : extract_at(x, units, zeros, loc);
+}
+
+/// Row-major coordinates among `from` of the element that stands `at` coordinates among `to`. Runs of
+/// dimensions with equal products are independent, so that only what is split or merged takes division.
+static std::vector<Value *> regroup(Capture &c, const std::vector<DimExtent> &from,
+                                    const std::vector<DimExtent> &to,
+                                    const std::vector<Value *> &at, SourceLoc loc) {
+    std::vector<Value *> place(from.size());
+    for (size_t i = 0, j = 0; i < from.size() && j < to.size();) {
+        auto first = i;
+        int64_t in = from[i++].extent, out = to[j].extent;
+        Value *linear = at[j++];
+        while (in != out) {
+            if (in < out) {
+                in *= from[i++].extent;
+            } else {
+                auto *scaled = elementwise("mul", {linear, integer(c, to[j].extent, loc)}, loc);
+                linear = elementwise("add", {scaled, at[j]}, loc);
+                out *= to[j++].extent;
+            }
+        }
+        for (auto k = i; k-- > first;) {
+            auto *extent = integer(c, from[k].extent, loc);
+            place[k] = k == first ? linear : elementwise("rem", {linear, extent}, loc);
+            linear = k == first ? linear : elementwise("div", {linear, extent}, loc);
+        }
+    }
+    return place;
+}
+
 Value *reshape(Value *x, const Shape &shape, SourceLoc loc) {
     auto &c = current(loc);
     auto *type = c.module->tile(x->scalar(), static_dims(shape, loc));
@@ -256,34 +297,39 @@ Value *reshape(Value *x, const Shape &shape, SourceLoc loc) {
                  std::to_string(type->element_count()),
              loc);
     }
-    std::vector<int64_t> a, b;
-    for (const auto &d : from) {
-        a.push_back(d.extent);
-    }
-    for (const auto &d : to) {
-        b.push_back(d.extent);
-    }
-    if (a == b) {
+    auto same_extents = [](const auto &a, const auto &b) {
+        return std::equal(
+            a.begin(), a.end(), b.begin(), b.end(),
+            [](const DimExtent &x, const DimExtent &y) { return x.extent == y.extent; });
+    };
+    if (same_extents(from, to)) {
         return emit_value(c, Opcode::RETYPE, {x}, type, ir::None{}, loc);
     }
-    return map_over(
-        type,
+    if (type->element_count() == 0) {
+        return emit_value(c, Opcode::CONSTANT, {}, type, ir::ConstantPayload{0}, loc);
+    }
+    // Dimensions of one element come and go without any arithmetic on coordinates.
+    auto *core = without_units(x, loc);
+    std::vector<DimExtent> wide;
+    std::copy_if(to.begin(), to.end(), std::back_inserter(wide),
+                 [](const DimExtent &d) { return d.extent != 1; });
+    auto *core_type = c.module->tile(x->scalar(), wide);
+    if (same_extents(core->type()->dims, wide)) {
+        auto *renamed = wide.empty()
+                            ? core
+                            : emit_value(c, Opcode::RETYPE, {core}, core_type, ir::None{}, loc);
+        return emit_value(c, Opcode::BROADCAST, {renamed}, type, ir::None{}, loc);
+    }
+    auto *regrouped = map_over(
+        core_type,
         [&](Capture &capture, const std::vector<Value *> &at) {
-            Value *linear = integer(capture, 0, loc);
-            for (size_t i = 0; i < to.size(); ++i) {
-                auto *scaled = elementwise("mul", {linear, integer(capture, to[i].extent, loc)},
-                                           loc);
-                linear = elementwise("add", {scaled, at[i]}, loc);
-            }
-            std::vector<Value *> place(from.size());
-            for (size_t i = from.size(); i-- > 0;) {
-                auto *extent = integer(capture, from[i].extent, loc);
-                place[i] = i == 0 ? linear : elementwise("rem", {linear, extent}, loc);
-                linear = i == 0 ? linear : elementwise("div", {linear, extent}, loc);
-            }
-            return place.empty() ? x : element_of(capture, x, place, nullptr, loc);
+            auto place = regroup(capture, core->type()->dims, wide, at, loc);
+            return element_of(capture, core, place, nullptr, loc);
         },
         loc);
+    return wide.size() == to.size()
+               ? regrouped
+               : emit_value(c, Opcode::BROADCAST, {regrouped}, type, ir::None{}, loc);
 }
 
 Value *broadcast(Value *x, const Shape &shape, SourceLoc loc) {
@@ -402,6 +448,19 @@ void begin_pure_body(const char *what, SourceLoc loc) {
 void end_pure_body() {
     auto &c = *current_or_null();
     close_plain(c, *c.current);
+}
+
+Value *broadcast_to_join(Value *x, std::initializer_list<Value *> operands, SourceLoc loc) {
+    auto &c = current(loc);
+    // The lambda may use outer tiles too, whose dimensions come last.
+    std::vector<Value *> all{operands};
+    all.push_back(x);
+    auto dims = guarded(c, [&] { return ir::join_dims("map", all, loc); });
+    if (x->type()->dims == dims) {
+        return x;
+    }
+    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{},
+                      loc);
 }
 
 }// namespace luisa::tile::core

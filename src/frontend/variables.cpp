@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/capture.h"
 
+#include "ir/dependence.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <unordered_set>
 
 namespace luisa::tile::core {
 
@@ -17,6 +18,19 @@ void release(Variable *v) noexcept {
         delete v;
     }
 }
+
+/// References that are given up at the end of a scope, also when an error leaves it.
+struct Held {
+    std::vector<Variable *> variables;
+    explicit Held(std::vector<Variable *> v) : variables{std::move(v)} {}
+    Held(const Held &) = delete;
+    Held &operator=(const Held &) = delete;
+    ~Held() {
+        for (auto *v : variables) {
+            release(v);
+        }
+    }
+};
 
 /// Notes the variable in each region between its innermost entry and the current one, outermost first.
 void touch(Capture &c, Variable *v) {
@@ -66,76 +80,6 @@ void replace(Capture &c, Value *placeholder, Value *value) {
     c.replaced[placeholder] = value;
 }
 
-/// The values inside a region that depend on its coordinates: through operands, trip counts, conditions
-/// and the states of inner nests.
-class Dependence {
-public:
-    explicit Dependence(const NestRegion &region)
-        : _values(region.indices.begin(), region.indices.end()) {
-        scan(*region.region);
-    }
-    [[nodiscard]] bool contains(const Value *value) const { return _values.count(value) != 0; }
-
-private:
-    bool scan(const ir::Region &region) {
-        bool grew = false;
-        for (auto *op : region) {
-            grew |= visit(*op);
-        }
-        return grew;
-    }
-
-    bool any(const ir::Operation &op, size_t count) const {
-        for (size_t i = 0; i < count; ++i) {
-            if (contains(op.operand(i))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    bool visit(const ir::Operation &op) {
-        bool grew = false;
-        if (op.regions().empty()) {
-            return any(op, op.operand_count()) && mark_all(op.results());
-        }
-        bool loop = ir::is_nest(op.opcode()) || op.opcode() == ir::Opcode::WHILE;
-        auto states = op.result_count(),
-             lead = loop ? op.operand_count() - states : op.operand_count();
-        bool all = any(op, lead);
-        for (bool again = true; again;) {
-            again = false;
-            for (auto *body : op.regions()) {
-                again |= scan(*body);
-                auto arguments = body->arguments().size() - (loop ? states : 0);
-                for (auto *inner : *body) {
-                    all |= inner->opcode() == ir::Opcode::CONDITION && any(*inner, 1);
-                }
-                for (size_t i = 0; i < states; ++i) {
-                    if (all || contains(body->terminator()->operand(i)) ||
-                        (loop && contains(op.operand(lead + i)))) {
-                        again |= mark(op.result(i));
-                        again |= loop && mark(body->argument(arguments + i));
-                    }
-                }
-            }
-            grew |= again;
-        }
-        return grew;
-    }
-
-    bool mark(const Value *value) { return _values.insert(value).second; }
-    bool mark_all(const std::vector<Value *> &values) {
-        bool grew = false;
-        for (auto *value : values) {
-            grew |= mark(value);
-        }
-        return grew;
-    }
-
-    std::unordered_set<const Value *> _values;
-};
-
 /// Whether `value` is `incoming` with parts inserted, also by inner nests and branches.
 bool only_inserts(const Value *value, const Value *incoming) {
     while (value != incoming) {
@@ -165,9 +109,9 @@ bool only_inserts(const Value *value, const Value *incoming) {
 
 /// Rule 15: an ancestor updated in `parallel` is the same for all instances, or has parts inserted.
 ir::AncestorUpdate classify_update(NestRegion &region, const Variable &v, Value *yielded,
-                                   Value *incoming, std::optional<Dependence> &dependence) {
+                                   Value *incoming, std::optional<ir::Dependence> &dependence) {
     if (!dependence) {
-        dependence.emplace(region);
+        dependence.emplace(*region.region, region.indices);
     }
     if (!dependence->contains(yielded)) {
         return ir::AncestorUpdate::COLLECTIVE;
@@ -184,7 +128,7 @@ ir::AncestorUpdate classify_update(NestRegion &region, const Variable &v, Value 
 }
 
 void add_state(Capture &c, NestRegion &region, Variable &v, const Entry &entry, Value *initial,
-               std::vector<Value *> &yields, std::optional<Dependence> &dependence) {
+               std::vector<Value *> &yields, std::optional<ir::Dependence> &dependence) {
     auto *op = region.owner;
     auto *argument = c.module->add_argument(region.region, initial->type());
     replace(c, entry.forward, argument);
@@ -315,8 +259,9 @@ void close_states(Capture &c, NestRegion &region, bool repeated) {
     region.open = false;
     c.current = region.parent;
     std::vector<Value *> yields;
-    std::optional<Dependence> dependence;
-    for (auto *v : take_touched(region)) {
+    std::optional<ir::Dependence> dependence;
+    Held held{take_touched(region)};
+    for (auto *v : held.variables) {
         auto entry = v->stack.back();
         v->stack.pop_back();
         auto *initial = c.resolve(v->stack.back().definition);
@@ -357,7 +302,6 @@ void close_states(Capture &c, NestRegion &region, bool repeated) {
                 add_state(c, region, *v, entry, initial, yields, dependence);
             }
         }
-        release(v);
     }
     // Values that were resolved before a later placeholder was replaced are looked up again.
     for (auto *&value : yields) {
@@ -423,6 +367,12 @@ void end_if() {
     auto open = std::move(c.ifs.back());
     c.ifs.pop_back();
     auto else_written = pop_branch(c);
+    Held held{{}};
+    for (auto *written : {&open.then_written, &else_written}) {
+        for (auto &[v, entry] : *written) {
+            held.variables.push_back(v);
+        }
+    }
     c.builder.set_region(c.current->region);
     struct Sides {
         Variable *variable = nullptr;
@@ -473,12 +423,6 @@ void end_if() {
     for (size_t i = 0; i < 2; ++i) {
         c.module->append(open.op->body(i), c.module->create(ir::Opcode::YIELD, yields[i], {},
                                                             ir::None{}, open.op->loc));
-    }
-    for (auto &[v, entry] : open.then_written) {
-        release(v);
-    }
-    for (auto &[v, entry] : else_written) {
-        release(v);
     }
 }
 

@@ -2,9 +2,7 @@
 #include "frontend/capture.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <set>
+#include <limits>
 
 namespace luisa::tile {
 
@@ -145,14 +143,6 @@ void store_element(const ViewHandle &view, const Coord &place, Value *value, Sou
 
 }// namespace core
 
-Dim dim(const char *label) {
-    static std::atomic<uint32_t> next{Dim::positional_limit};
-    static std::mutex mutex;
-    static std::set<std::string> labels;
-    std::lock_guard lock{mutex};
-    return {next++, labels.insert(label).first->c_str()};
-}
-
 Axis axis(const char *label, int64_t extent, SourceLoc loc) {
     return axis(dim(label), extent, loc);
 }
@@ -246,23 +236,27 @@ Index Index::fold(const char *op, Index a, Index b) {
     }
     auto x = a._host, y = b._host;
     std::string_view name{op};
-    if (y == 0 && (name == "div" || name == "rem" || name == "ceil_div")) {
+    bool divides = name == "div" || name == "rem" || name == "ceil_div";
+    if (y == 0 && divides) {
         core::fail(ErrorKind::VALUE, "division of an extent by zero", a._loc);
     }
     int64_t result = 0;
-    bool overflow = name == "add"   ? __builtin_add_overflow(x, y, &result)
-                    : name == "sub" ? __builtin_sub_overflow(x, y, &result)
-                    : name == "mul" ? __builtin_mul_overflow(x, y, &result)
-                                    : false;
+    bool overflow = false;
+    if (divides) {
+        // The least number has no negative.
+        overflow = y == -1 && name != "rem" && x == std::numeric_limits<int64_t>::min();
+    } else {
+        overflow = name == "add"   ? __builtin_add_overflow(x, y, &result)
+                   : name == "sub" ? __builtin_sub_overflow(x, y, &result)
+                                   : __builtin_mul_overflow(x, y, &result);
+    }
     if (overflow) {
         core::fail(ErrorKind::VALUE, "arithmetic on extents leaves the range of int64", a._loc);
     }
-    if (name == "div") {
-        result = x / y;
-    } else if (name == "rem") {
-        result = x % y;
-    } else if (name == "ceil_div") {
-        result = x / y + (x % y != 0 && (x < 0) == (y < 0));
+    if (name == "rem") {
+        result = y == -1 ? 0 : x % y;
+    } else if (divides) {
+        result = x / y + (name == "ceil_div" && x % y != 0 && (x < 0) == (y < 0));
     }
     return {result, a._loc};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpreter/context.h"
 #include "interpreter/tree.h"
+#include "ir/reduction_update.h"
 
 // serial, pipeline, parallel and reduce.
 
@@ -111,8 +112,8 @@ void run_instance(Context &context, const Step &step, const Domain &domain, int6
     run_block(context, body);
 }
 
-ir::Opcode recognised_merge(const ir::Operation *op, size_t state, size_t index_count) {
-    auto merge = merge_of_state(op, state, index_count);
+ir::Opcode recognised_merge(const ir::Operation *op, size_t state) {
+    auto merge = ir::merge_of_state(*op, state);
     if (!merge) {
         throw UnsupportedError{"reduce: balanced_tree needs updates of the form `s = op(s, c)` "
                                "with add, mul, minimum, "
@@ -232,7 +233,7 @@ void run_reduce(Context &context, const Step &step) {
     auto domain = domain_of(context, step);
     BalancedReduction reduction{context, step, domain, {}};
     for (size_t i = 0; i < step.results.size(); ++i) {
-        reduction.merges.push_back(recognised_merge(step.op, i, domain.index_count));
+        reduction.merges.push_back(recognised_merge(step.op, i));
     }
     auto states = initial_states(context, step, domain);
     if (domain.count > 0) {

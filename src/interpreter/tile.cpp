@@ -14,10 +14,11 @@ Numbers extents_of(const std::vector<ir::DimExtent> &dims) {
 
 Numbers dense_strides(std::span<const int64_t> extents) {
     Numbers strides(extents.size());
-    int64_t stride = 1;
+    // Unsigned: a strided view's extents may multiply to more than there are addresses.
+    uint64_t stride = 1;
     for (auto i = extents.size(); i-- > 0;) {
-        strides[i] = stride;
-        stride *= extents[i];
+        strides[i] = static_cast<int64_t>(stride);
+        stride *= static_cast<uint64_t>(extents[i]);
     }
     return strides;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/check_operations.h"
 
+#include "ir/dependence.h"
+
 #include <algorithm>
-#include <unordered_set>
 
 namespace luisa::tile::ir {
 
@@ -162,40 +163,19 @@ struct Rules {
     void updates() {
         const auto &payload = op.get<NestPayload>();
         size_t indices = op.body()->arguments().size() - payload.updates.size();
-        std::unordered_set<const Value *> dependent(op.body()->arguments().begin(),
-                                                    op.body()->arguments().begin() +
-                                                        static_cast<std::ptrdiff_t>(indices));
-        for (auto *inner : *op.body()) {
-            if (uses_any(*inner, dependent)) {
-                dependent.insert(inner->results().begin(), inner->results().end());
-            }
-        }
+        const auto &arguments = op.body()->arguments();
+        Dependence dependent{
+            *op.body(),
+            {arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(indices)}};
         for (size_t i = 0; i < payload.updates.size(); ++i) {
             const auto *yielded = op.body()->terminator()->operand(i);
             if (payload.updates[i] == AncestorUpdate::INSERT) {
                 check_insert_chain(yielded, op.body()->argument(indices + i));
             } else {
-                require_that(!dependent.count(yielded),
+                require_that(!dependent.contains(yielded),
                              "a collective update depends on the indices; only inserts may");
             }
         }
-    }
-
-    /// An operation with regions depends on whatever the operations inside use.
-    static bool uses_any(const Operation &from, const std::unordered_set<const Value *> &values) {
-        for (size_t i = 0; i < from.operand_count(); ++i) {
-            if (values.count(from.operand(i))) {
-                return true;
-            }
-        }
-        return std::any_of(from.regions().begin(), from.regions().end(), [&](const Region *region) {
-            for (auto *inner : *region) {
-                if (uses_any(*inner, values)) {
-                    return true;
-                }
-            }
-            return false;
-        });
     }
 
     /// Inserts on the state, directly or in the nests and branches that the state goes through.

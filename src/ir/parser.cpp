@@ -18,7 +18,7 @@ constexpr size_t largest_text = size_t{64} << 20;
 constexpr int deepest_nesting = 256;
 constexpr int64_t most_lanes = 1024;
 
-/// Names that outlive every module: file names in locations, labels of dimensions.
+/// Names that outlive every module: file names in locations.
 const char *keep(std::string_view text) {
     static std::mutex mutex;
     static std::set<std::string> names;
@@ -400,7 +400,7 @@ private:
         if (fresh) {
             // The printer adds ".1" to a label that stands for another dimension already.
             auto label = token.text.substr(0, token.text.find('.'));
-            found->second = {_next_dim++, keep(label)};
+            found->second = tile::dim(std::string{label}.c_str());
         }
         return found->second;
     }
@@ -434,7 +434,6 @@ private:
     std::unique_ptr<Module> _module;
     std::unordered_map<std::string, Value *> _values;
     std::unordered_map<std::string, Dim> _dims;
-    uint32_t _next_dim = Dim::positional_limit;
     int _depth = 0;
 };
 

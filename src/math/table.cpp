@@ -83,26 +83,23 @@ constexpr Entry<float> entries_f32[] = {
     entry<CbrtF32, float>(),
 };
 
-// Functions without a row have no binary64 program yet.
-constexpr std::pair<Function, Entry<double>> entries_f64[] = {
-    {Function::EXP, entry<ExpF64, double>()},     {Function::EXP2, entry<Exp2F64, double>()},
-    {Function::LOG, entry<LogF64, double>()},     {Function::TANH, entry<TanhF64, double>()},
-    {Function::RSQRT, entry<RsqrtF64, double>()}, {Function::SIGMOID, entry<SigmoidF64, double>()},
-    {Function::SILU, entry<SiluF64, double>()},
+constexpr Entry<double> entries_f64[] = {
+    entry<ExpF64, double>(),      entry<Exp2F64, double>(),     entry<Expm1F64, double>(),
+    entry<LogF64, double>(),      entry<Log2F64, double>(),     entry<Log10F64, double>(),
+    entry<Log1pF64, double>(),    entry<SinF64, double>(),      entry<CosF64, double>(),
+    entry<TanF64, double>(),      entry<TanhF64, double>(),     entry<ErfF64, double>(),
+    entry<ErfcF64, double>(),     entry<RsqrtF64, double>(),    entry<PowF64, double, 2>(),
+    entry<SigmoidF64, double>(),  entry<SiluF64, double>(),     entry<GeluF64, double>(),
+    entry<GeluTanhF64, double>(), entry<SoftplusF64, double>(), entry<CbrtF64, double>(),
 };
+static_assert(std::size(entries_f64) == function_count);
 static_assert(std::size(entries_f32) == function_count);
 
 template<class E> const Entry<E> &entry_of(Function f) {
     if constexpr (sizeof(E) == 4) {
         return entries_f32[static_cast<size_t>(f)];
     } else {
-        static constexpr Entry<double> none;
-        for (const auto &[function, entry] : entries_f64) {
-            if (function == f) {
-                return entry;
-            }
-        }
-        return none;
+        return entries_f64[static_cast<size_t>(f)];
     }
 }
 

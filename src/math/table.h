@@ -42,7 +42,7 @@ struct FunctionInfo {
     int arity;
     double bound_ulp;///< FLOAT32: largest error found over all 2^32 inputs, rounded up (pow: over
                      ///< the sample)
-    double bound_ulp_f64;///< FLOAT64: bound; 0 if there is no program
+    double bound_ulp_f64;///< FLOAT64: bound over samples
     uint32_t worst_input;///< bits of an f32 input that has the largest error (pow: of x)
     const char *special; ///< special values, for the reader
 };
@@ -52,8 +52,8 @@ struct FunctionInfo {
 /// The function called `name` in TileIR. Returns false if there is none.
 [[nodiscard]] bool parse_function(std::string_view name, Function &out) noexcept;
 
-/// Whether `program(function, type)` exists: FLOAT32 always; FLOAT64 for some functions. Narrower
-/// floats are computed by the caller: widen to f32, evaluate, round once. Other types: false.
+/// Whether `program(function, type)` exists: for FLOAT32 and FLOAT64. Narrower floats are computed by
+/// the caller: widen to f32, evaluate, round once. Other types: false.
 [[nodiscard]] bool supports(Function function, ScalarType type) noexcept;
 
 /// The expansion of `function` for FLOAT32 or FLOAT64 arguments. Built once, then shared; safe from

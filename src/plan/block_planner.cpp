@@ -210,6 +210,9 @@ void BlockPlanner::plan_operation(const ir::Operation &op, Block &block) {
             return;
         default: break;
     }
+    if (auto found = _insert_targets.find(&op); found != _insert_targets.end()) {
+        return add_root({Root::Kind::INSERT, &op, nullptr, found->second}, block);
+    }
     if (!analysis::is_inline(op)) {
         throw UnsupportedError{std::string{op.name()} + " has no CPU realization yet", op.loc};
     }
@@ -263,6 +266,26 @@ static const ir::Value *outer_result(const ir::Operation &nest, size_t i) {
                          (nest.region()->arguments().size() - outer->result_count()));
 }
 
+/// Inserts that are not all at the body level write where they stand.
+void BlockPlanner::share_nested_inserts(const ir::Operation &nest) {
+    const auto *body = nest.body();
+    size_t first = body->arguments().size() - nest.result_count();
+    for (size_t i = 0; i < nest.result_count(); ++i) {
+        const auto *state = body->argument(first + i), *yielded = body->terminator()->operand(i);
+        bool nested = false;
+        for (const auto *v = yielded; v != state && v->definition() && !nested;
+             v = v->definition()->operand(0)) {
+            nested = v->definition()->opcode() != Opcode::INSERT;
+        }
+        bool in_parallel = nested && yielded->definition()->opcode() == Opcode::PARALLEL &&
+                           inserts_into_outer(*yielded->definition(), yielded->index());
+        if (nested && !in_parallel && !_plan->shares.count(yielded) &&
+            nest.get<ir::NestPayload>().updates.at(i) == ir::AncestorUpdate::INSERT) {
+            share_insert_chain(yielded, state, nest.result(i));
+        }
+    }
+}
+
 void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
     Contraction contraction;
     if (nest.opcode() != Opcode::PARALLEL && match_contraction(nest, contraction)) {
@@ -294,13 +317,14 @@ void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
                 auto *outer = nest.operand(domain_operands(nest) + i);
                 _plan->shares[nest.result(i)] = outer_result(nest, i);
                 _plan->shares[body->argument(indices + i)] = outer;
-            } else if (targets[i]) {
+            } else if (targets[i] && !_plan->shares.count(body->argument(indices + i))) {
                 add_root({Root::Kind::WRITE, nullptr, nest.operand(domain_operands(nest) + i),
                           nest.result(i)},
                          block);
             }
         }
         plan_states(nest, block);
+        share_nested_inserts(nest);
     }
     _plan->block_order.push_back(body);
     Block inner;
@@ -355,7 +379,9 @@ void BlockPlanner::plan_branch(const ir::Operation &op, Block &block) {
     }
     if (loop) {
         for (size_t i = 0; i < op.result_count(); ++i) {
-            if (targets[i]) {
+            bool in_place = _plan->home(targets[i]) &&
+                            _plan->home(targets[i]) == _plan->home(op.operand(i));
+            if (targets[i] && !in_place) {
                 add_root({Root::Kind::WRITE, nullptr, op.operand(i), targets[i]}, block);
             }
         }
@@ -400,13 +426,8 @@ void BlockPlanner::plan_yields(const ir::Region &region,
             std::vector<const ir::Operation *> chain;
             auto *state = region.argument(region.arguments().size() - targets.size() + i);
             for (auto *v = source; v != state; v = v->definition()->operand(0)) {
-                if (!v->definition() || v->definition()->opcode() != Opcode::INSERT) {
-                    throw UnsupportedError{
-                        "a part of an outer tile that is inserted under a branch or in a "
-                        "loop of `parallel` has no CPU realization yet; insert it at the "
-                        "body level",
-                        parent->loc};
-                }
+                require(v->definition() && v->definition()->opcode() == Opcode::INSERT,
+                        "inserts under nests and branches write where they stand");
                 chain.push_back(v->definition());
             }
             for (auto it = chain.rbegin(); it != chain.rend(); ++it) {

@@ -39,11 +39,23 @@ private:
     void plan_states(const ir::Operation &nest, Block &block);
     void plan_yields(const ir::Region &region, const std::vector<const ir::Value *> &targets,
                      Block &block);
+    void share_nested_inserts(const ir::Operation &nest);
+    /// Lets the values that a state of `parallel` goes through on its way to `yielded`, nests and
+    /// branches included, live in the storage of `target`: inserts then write their part there at
+    /// once. Throws UnsupportedError where one of them is read.
+    void share_insert_chain(const ir::Value *yielded, const ir::Value *incoming,
+                            const ir::Value *target);
     /// Whether the result of a product can be accumulated in the storage of the state it updates.
     [[nodiscard]] bool updates_in_place(const ir::Value *result, const ir::Value *state);
 
     bool match_contraction(const ir::Operation &op, Contraction &out);
     void shape_contraction(Contraction &contraction);
+    using OperandSlope = std::function<analysis::Slope(const ir::Value *operand, Dim axis)>;
+    void plan_scalar_panel(Contraction &contraction, const OperandSlope &slope) const;
+    void cut_panels(Contraction &contraction) const;
+    void share_panel(const Contraction &contraction, PanelPlan &panel, size_t position,
+                     const ir::Operation &nest,
+                     const std::unordered_set<const ir::Value *> &stored) const;
     [[nodiscard]] bool streams_from_memory(const ir::Value *operand) const;
     void finish_contraction(Contraction contraction, Block &block);
     void fuse_epilogues(Block &block);
@@ -54,6 +66,7 @@ private:
     void add_root(const Root &root, Block &block);
     [[nodiscard]] bool may_join(const LoopGroup &group, const Root &root) const;
     void finish_group(LoopGroup &group);
+    void store_targets(const LoopGroup &group);
     [[nodiscard]] double axis_score(const LoopGroup &group, Dim axis) const;
     void ensure_storage(const ir::Value *value, const std::vector<ir::DimExtent> &order);
     const ir::Value *temporary_like(const ir::Value *value);
@@ -61,6 +74,8 @@ private:
     Plan *_plan;
     CostModel _cost;
     std::unordered_set<const ir::Value *> _kept;
+    /// Inserts that write into the storage of a value where they stand.
+    std::unordered_map<const ir::Operation *, const ir::Value *> _insert_targets;
 };
 
 /// The dimensions that a root iterates over; those of extent one are left out.

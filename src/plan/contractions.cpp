@@ -126,6 +126,18 @@ bool BlockPlanner::streams_from_memory(const ir::Value *operand) const {
     return bytes > _plan->facts.l2_bytes / 2;
 }
 
+/// Whether every nest has a trip count that panels can be sized by.
+static bool constant_steps(const Contraction &c) {
+    return std::all_of(c.nests.begin(), c.nests.end(), [](const ir::Operation *nest) {
+        auto operands = nest->operands();
+        return std::all_of(operands.begin(), operands.end(), [](const ir::Value *v) {
+            auto known = v->type()->is_scalar() ? analysis::interval_of(v)
+                                                : analysis::Interval{0, 0};
+            return known.low == known.high;
+        });
+    });
+}
+
 void BlockPlanner::shape_contraction(Contraction &c) {
     auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
     // Slope with which an operand is read when `axis` moves: 1 is a plain vector load.
@@ -186,25 +198,59 @@ void BlockPlanner::shape_contraction(Contraction &c) {
     static constexpr int wide[] = {0, 12, 10, 8, 6}, narrow[] = {0, 6, 6};
     c.rows = most == 4 ? wide[c.vectors] : narrow[c.vectors];
     c.rows = static_cast<int>(std::clamp<int64_t>(height, 1, c.rows));
+    bool reused = height >= 4 * c.rows;
     for (const auto *product : c.products) {
-        auto *vector_operand = product->operand(c.transposed ? 0 : 1);
+        auto *operand = product->operand(c.transposed ? 0 : 1);
         auto slope = columns.empty() ? analysis::Slope{true, 1}
-                                     : operand_slope(vector_operand, columns.back().dim);
-        c.pack |= !slope.known || slope.value != 1 || _cost.element_cost(vector_operand) > 1 ||
-                  (height >= 4 * c.rows && streams_from_memory(vector_operand));
+                                     : operand_slope(operand, columns.back().dim);
+        bool contiguous = slope.known && slope.value == 1;
+        if (!contiguous || _cost.element_cost(operand) > 1 ||
+            (reused && streams_from_memory(operand))) {
+            c.vector_panel.emplace();
+        }
+    }
+    for (const auto &d : c.roles.contracted) {
+        bool along = c.vector_panel && !columns.empty() && d.extent * 2 > c.lanes;
+        for (size_t i = 0; i < c.products.size() && along; ++i) {
+            auto *operand = c.products[i]->operand(c.transposed ? 0 : 1);
+            auto own = operand_slope(operand, columns.back().dim);
+            auto step = operand_slope(operand, d.dim);
+            along = !(own.known && own.value == 1) && step.known && step.value == 1;
+        }
+        if (along) {
+            c.vector_panel->contiguous_step = d.dim;
+        }
+    }
+    plan_scalar_panel(c, operand_slope);
+}
+
+/// Elements of the other operand are read one step after the other: from a large view that is not
+/// contiguous along the steps, each would come from another line, and often from the same few cache sets.
+void BlockPlanner::plan_scalar_panel(Contraction &c, const OperandSlope &slope) const {
+    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+    const auto &steps = c.roles.contracted;
+    if (rows.size() != 1 || columns.empty() || columns.back().extent < 2 * c.lanes ||
+        rows.back().extent < c.lanes || steps.empty() || steps.back().extent < c.lanes ||
+        !constant_steps(c)) {
+        return;
+    }
+    for (const auto *product : c.products) {
+        auto *operand = product->operand(c.transposed ? 1 : 0);
+        bool contiguous = false;
+        for (const auto &d : steps) {
+            auto step = slope(operand, d.dim);
+            contiguous |= step.known && step.value == 1;
+        }
+        auto own = slope(operand, rows.back().dim);
+        if (!contiguous && own.known && own.value == 1 && streams_from_memory(operand)) {
+            c.scalar_panel.emplace();
+        }
     }
 }
 
-/// Long contractions go through the columns in panels that stay in the first-level cache while all rows
-/// use them; partial sums wait in scratch memory.
-static int64_t panel_steps(const Contraction &c, const target::CpuFacts &facts) {
-    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
-    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
-    if (!c.pack || c.nests.size() != 1 || c.products.size() != 1 || rows.empty() ||
-        columns.empty() || rows.back().extent < 4 * c.rows) {
-        return 0;
-    }
-    const auto &nest = *c.nests.front();
+/// The step count of a nest that is one range with constants, else 0.
+static int64_t constant_trips(const ir::Operation &nest) {
     if (!nest.get<ir::NestPayload>().is_range) {
         return 0;
     }
@@ -214,14 +260,28 @@ static int64_t panel_steps(const Contraction &c, const target::CpuFacts &facts) 
     if (begin.low != begin.high || end.low != end.high || step.low != step.high || step.low <= 0) {
         return 0;
     }
+    return (end.low - begin.low + step.low - 1) / step.low;
+}
+
+/// Long contractions go through the columns in panels that stay in the second-level cache while all rows
+/// use them; partial sums wait in scratch memory. While rows use one panel, the next is fetched.
+void BlockPlanner::cut_panels(Contraction &c) const {
+    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+    if (!c.vector_panel || c.nests.size() != 1 || c.products.size() != 1 || rows.empty() ||
+        columns.empty() || rows.back().extent < 4 * c.rows) {
+        return;
+    }
+    auto trips = constant_trips(*c.nests.front());
     int64_t depth = 1;
     for (const auto &d : c.roles.contracted) {
         depth *= std::max<int64_t>(d.extent, 1);
     }
-    int64_t trips = (end.low - begin.low + step.low - 1) / step.low;
+    const auto &facts = _plan->facts;
     int64_t row_bytes = int64_t{c.vectors} * facts.vector_bytes;
-    int64_t steps = std::max<int64_t>(1, facts.l1_bytes * 2 / 3 / row_bytes / depth);
-    return trips > 2 * steps ? steps : 0;
+    auto steps = std::max<int64_t>(1, facts.l2_bytes / 8 / row_bytes / depth);
+    c.panel_steps = trips > 2 * steps ? steps : 0;
+    c.prefetch = trips > 0 && streams_from_memory(c.products[0]->operand(c.transposed ? 0 : 1));
 }
 
 namespace {
@@ -312,35 +372,50 @@ void BlockPlanner::share_panels(const ir::Operation &nest) {
     }
     for (auto &step : _plan->blocks.at(nest.body()).steps) {
         auto *c = std::get_if<Contraction>(&step);
-        if (!c || !c->pack || !c->roles.batch.empty() || c->roles.rows.size() > 1 ||
+        if (!c || !c->roles.batch.empty() || c->roles.rows.size() > 1 ||
             c->roles.columns.size() > 1) {
             continue;
         }
-        AxisDependence dependence{*_plan, *nest.body(), *c, {}, {}};
-        bool shareable = true;
-        for (const auto *temporal : c->nests) {
-            for (auto *operand : temporal->operands()) {
-                shareable &= !operand->type()->is_scalar() || is_constant_extent(operand);
+        bool constant = std::all_of(
+            c->nests.begin(), c->nests.end(), [](const ir::Operation *temporal) {
+                auto operands = temporal->operands();
+                return std::all_of(operands.begin(), operands.end(), [](const ir::Value *v) {
+                    return !v->type()->is_scalar() || is_constant_extent(v);
+                });
+            });
+        for (auto *panel : {&c->vector_panel, &c->scalar_panel}) {
+            if (*panel && constant) {
+                auto position = (panel == &c->vector_panel) == c->transposed ? 0 : 1;
+                share_panel(*c, **panel, static_cast<size_t>(position), nest, stored);
             }
         }
-        for (const auto *product : c->products) {
-            auto *operand = product->operand(c->transposed ? 0 : 1);
-            std::unordered_set<const ir::Value *> views, seen;
-            loaded_views(operand, views, seen);
-            shareable &= dependence.visit(operand) &&
-                         std::none_of(views.begin(), views.end(),
-                                      [&](const ir::Value *v) { return stored.count(v) != 0; });
+    }
+}
+
+/// Shares a panel that depends on some axes of the root domain only, and on nothing that is stored.
+void BlockPlanner::share_panel(const Contraction &c, PanelPlan &panel, size_t position,
+                               const ir::Operation &nest,
+                               const std::unordered_set<const ir::Value *> &stored) const {
+    AxisDependence dependence{*_plan, *nest.body(), c, {}, {}};
+    for (const auto *product : c.products) {
+        auto *operand = product->operand(position);
+        std::unordered_set<const ir::Value *> views, seen;
+        loaded_views(operand, views, seen);
+        if (!dependence.visit(operand) ||
+            std::any_of(views.begin(), views.end(),
+                        [&](const ir::Value *v) { return stored.count(v) != 0; })) {
+            return;
         }
-        if (shareable && dependence.axes.size() < payload.dims.size()) {
-            c->shared = true;
-            c->shared_axes.assign(dependence.axes.begin(), dependence.axes.end());
-        }
+    }
+    if (dependence.axes.size() < nest.get<ir::NestPayload>().dims.size()) {
+        panel.shared = true;
+        panel.shared_axes.assign(dependence.axes.begin(), dependence.axes.end());
     }
 }
 
 void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
     shape_contraction(contraction);
-    contraction.panel_steps = panel_steps(contraction, _plan->facts);
+    cut_panels(contraction);
     auto *result = contraction.result;
     const auto &roles = contraction.roles;
     std::vector<ir::DimExtent> order;

@@ -65,7 +65,8 @@ analysis::Slope storage_slope(const Storage &storage, const analysis::Slopes &sl
 }
 
 double slope_score(const analysis::Slope &slope) {
-    return !slope.known ? -4 : slope.value == 1 ? 2 : slope.value == 0 ? 0.5 : -3;
+    // A gather costs about a cycle a lane; what stays the same along the axis is loaded once.
+    return !slope.known ? -9 : slope.value == 1 ? 2 : slope.value == 0 ? 1.5 : -8;
 }
 
 }// namespace
@@ -119,6 +120,10 @@ const ir::Value *BlockPlanner::temporary_like(const ir::Value *value) {
 static bool is_balanced(const Root &root) {
     return root.kind == Root::Kind::REDUCE && !regroups(*root.op) &&
            root.op->get<ir::ReducePayload>().policy == ReductionPolicy::BALANCED_TREE;
+}
+
+static bool is_finished(const LoopGroup &group) {
+    return group.lanes != 1 || group.vector_axis >= 0 || !group.note.empty();
 }
 
 bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
@@ -217,6 +222,9 @@ void BlockPlanner::add_root(const Root &root, Block &block) {
         if (auto *group = std::get_if<LoopGroup>(&block.steps.back());
             group && may_join(*group, root)) {
             group->roots.push_back(root);
+            if (is_finished(*group)) {
+                store_targets(*group);
+            }
             return;
         }
         if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
@@ -232,7 +240,6 @@ void BlockPlanner::add_root(const Root &root, Block &block) {
 double BlockPlanner::axis_score(const LoopGroup &group, Dim axis) const {
     analysis::Slopes slopes{{axis.id, {true, 1}}};
     double score = 0;
-    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
     auto of_leaf = [&](const analysis::Leaf &leaf) {
         auto *op = leaf.value->definition();
         if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
@@ -243,7 +250,13 @@ double BlockPlanner::axis_score(const LoopGroup &group, Dim axis) const {
         }
     };
     for (const auto &root : group.roots) {
-        analysis::visit_leaves(root_source(root), slopes, is_leaf, of_leaf);
+        // A value that this very group puts into storage is computed here, not read.
+        auto *computed = root.kind == Root::Kind::WRITE && root.target == root_source(root)
+                             ? root_source(root)
+                             : nullptr;
+        analysis::visit_leaves(
+            root_source(root), slopes,
+            [&](const ir::Value *v) { return v != computed && is_kept(v); }, of_leaf);
         if (root.kind == Root::Kind::STORE) {
             ir::Type box;
             box.dims = root.op->get<ir::StorePayload>().box;
@@ -258,8 +271,31 @@ double BlockPlanner::axis_score(const LoopGroup &group, Dim axis) const {
     return score;
 }
 
+/// Storage for what the group computes, in the order of its loops with the vector axis last.
+void BlockPlanner::store_targets(const LoopGroup &group) {
+    bool vector = group.vector_axis >= 0;
+    auto axis = vector ? group.loops[static_cast<size_t>(group.vector_axis)] : DimExtent{};
+    for (const auto &root : group.roots) {
+        auto *target = root.kind == Root::Kind::REDUCE ? root.op->result() : root.target;
+        if (!target || root.kind == Root::Kind::INSERT || target->type()->is_scalar()) {
+            continue;
+        }
+        std::vector<DimExtent> order;
+        for (const auto &d : group.loops) {
+            bool kept = root.kind != Root::Kind::REDUCE || !group.folds(d.dim);
+            if (kept && target->type()->find(d.dim) >= 0 && !(vector && d.dim == axis.dim)) {
+                order.push_back(d);
+            }
+        }
+        if (vector && target->type()->find(axis.dim) >= 0) {
+            order.push_back(axis);
+        }
+        ensure_storage(target, order);
+    }
+}
+
 void BlockPlanner::finish_group(LoopGroup &group) {
-    if (group.lanes != 1 || group.vector_axis >= 0 || !group.note.empty()) {
+    if (is_finished(group)) {
         return;
     }
     int best = -1;
@@ -272,7 +308,11 @@ void BlockPlanner::finish_group(LoopGroup &group) {
     bool may_fold = std::all_of(group.roots.begin(), group.roots.end(), [](const Root &r) {
         return r.kind != Root::Kind::REDUCE || regroups(*r.op);
     });
-    for (size_t i = 0; i < group.loops.size(); ++i) {
+    // Trees over what a mask leaves differ in shape from lane to lane.
+    bool uneven = std::any_of(group.roots.begin(), group.roots.end(), [](const Root &r) {
+        return is_balanced(r) && r.op->get<ir::ReducePayload>().has_mask;
+    });
+    for (size_t i = 0; i < group.loops.size() && !uneven; ++i) {
         if (group.loops[i].extent < 2 || (!may_fold && group.folds(group.loops[i].dim))) {
             continue;
         }
@@ -310,24 +350,7 @@ void BlockPlanner::finish_group(LoopGroup &group) {
         group.note = !loops ? "single element"
                             : "scalar: the fold keeps its order and no other axis is left";
     }
-    for (const auto &root : group.roots) {
-        auto *target = root.kind == Root::Kind::REDUCE ? root.op->result() : root.target;
-        if (!target || root.kind == Root::Kind::INSERT || target->type()->is_scalar()) {
-            continue;
-        }
-        std::vector<DimExtent> order;
-        for (const auto &d : group.loops) {
-            if (root.kind == Root::Kind::REDUCE ? !group.folds(d.dim) : true) {
-                if (target->type()->find(d.dim) >= 0 && !(best >= 0 && d.dim == axis.dim)) {
-                    order.push_back(d);
-                }
-            }
-        }
-        if (best >= 0 && target->type()->find(axis.dim) >= 0) {
-            order.push_back(axis);
-        }
-        ensure_storage(target, order);
-    }
+    store_targets(group);
 }
 
 }// namespace luisa::tile::plan

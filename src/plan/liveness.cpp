@@ -50,6 +50,8 @@ double own_cost(const ir::Operation &op) {
         return 14;
     }
     switch (op.opcode()) {
+        // Of a tile at uniform coordinates; inside a map it is a load.
+        case Opcode::EXTRACT: return op.result()->type()->is_scalar() ? 1 : 0;
         case Opcode::CONSTANT:
         case Opcode::IOTA:
         case Opcode::BROADCAST:
@@ -116,8 +118,15 @@ double CostModel::element_cost(const ir::Value *value) {
             }
         }
     } else if (op->opcode() != Opcode::LOAD) {
+        // What depends on fewer coordinates is computed outside the loop over the others, where that is
+        // the inner one.
+        auto spread = [](const ir::Value *v) {
+            const auto &dims = v->type()->dims;
+            return std::count_if(dims.begin(), dims.end(),
+                                 [](const ir::DimExtent &d) { return d.extent != 1; });
+        };
         for (auto *operand : op->operands()) {
-            cost += element_cost(operand);
+            cost += element_cost(operand) * (spread(operand) < spread(value) ? 0.5 : 1);
         }
     }
     return _known[value] = cost;

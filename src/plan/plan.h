@@ -5,6 +5,7 @@
 #include "target/cpu.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -43,6 +44,15 @@ struct LoopGroup {
 /// More steps than any nest has: one panel holds them all.
 inline constexpr int64_t all_steps = int64_t{1} << 30;
 
+/// An operand of a contraction that is copied first, so that register blocks read it from adjacent places.
+struct PanelPlan {
+    /// The contracted dimension along which the vector operand is contiguous, when its columns are not:
+    /// panels are filled by transposing blocks in registers. Panels of the scalar operand always are.
+    std::optional<Dim> contiguous_step;
+    bool shared = false;            ///< filled once a launch, by tasks of their own
+    std::vector<size_t> shared_axes;///< axes of the root domain that the panel depends on
+};
+
 /// A register-blocked contraction. Every step of `nests` runs inside one register block, so an
 /// accumulator element sees its contributions in source order and never leaves its register.
 struct Contraction {
@@ -53,11 +63,12 @@ struct Contraction {
     analysis::ContractionRoles roles;
     bool transposed = false;///< the vector axis runs over a's free dimension instead of b's
     int rows = 6, vectors = 4, lanes = 16;///< register block: rows × (vectors · lanes)
-    bool pack = false;                    ///< the vector operand is copied to panels first
-    bool shared = false;            ///< panels are filled once a launch, by tasks of their own
-    std::vector<size_t> shared_axes;///< axes of the root domain that the panels depend on
+    std::optional<PanelPlan> vector_panel;///< of the operand whose columns are vectors
+    std::optional<PanelPlan> scalar_panel;///< of the operand whose elements are broadcast
     int64_t panel_steps =
-        0;///< steps of the (one) nest whose part of a column block stays in L1; 0: all
+        0;///< steps of the (one) nest whose part of a column block stays in L2; 0: all
+    bool prefetch =
+        false;///< panels come from beyond the second-level cache: the next one is asked for
     std::vector<Root> epilogue;///< consumers applied in registers; empty: result is stored
 };
 

@@ -5,6 +5,8 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <functional>
+#include <unordered_set>
 
 namespace luisa::tile::plan {
 
@@ -38,21 +40,42 @@ bool is_root_parallel(const ir::Operation &op) {
     return op.opcode() == Opcode::PARALLEL && op.result_count() == 0;
 }
 
-/// Whether phases can be separate: what one computes and another uses must be a scalar that each
-/// can compute again.
+/// Whether each phase that needs the result of `op` can compute it again.
+bool is_recomputable(const ir::Operation &op) {
+    return op.result_count() == 1 && op.result()->type()->is_scalar() && analysis::is_inline(op);
+}
+
+/// Whether phases can be separate: what one computes and another uses, be it through scalars that
+/// each can compute again, must be such a scalar itself.
 bool phases_are_independent(const ir::Function &kernel) {
-    size_t parallels = 0;
+    std::unordered_map<const ir::Operation *, size_t> phases;
+    size_t phase = 0, parallels = 0;
     for (auto *op : *kernel.body) {
         parallels += is_root_parallel(*op);
+        phase += is_root_parallel(*op);
+        phases[op] = phase;
+        phase += is_root_parallel(*op);
     }
+    std::unordered_set<const ir::Value *> seen;
+    std::function<bool(const ir::Value *, size_t)> leaves = [&](const ir::Value *value,
+                                                                size_t home) {
+        if (!seen.insert(value).second) {
+            return false;
+        }
+        for (auto *use = value->first_use(); use; use = use->next()) {
+            auto *anchor = anchor_in(use->user(), kernel.body);
+            if (phases.at(anchor) != home ||
+                (is_recomputable(*anchor) && leaves(anchor->result(), home))) {
+                return true;
+            }
+        }
+        return false;
+    };
     for (auto *op : *kernel.body) {
         for (auto *result : op->results()) {
-            bool recomputable = result->type()->is_scalar() && analysis::is_inline(*op);
-            for (auto *use = result->first_use(); use && !recomputable; use = use->next()) {
-                auto *anchor = anchor_in(use->user(), kernel.body);
-                if (anchor && is_root_parallel(*anchor)) {
-                    return false;
-                }
+            seen.clear();
+            if (!is_recomputable(*op) && leaves(result, phases.at(op))) {
+                return false;
             }
         }
     }

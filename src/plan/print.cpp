@@ -62,6 +62,13 @@ struct Printer {
         --depth;
     }
 
+    static std::string panel_text(const std::optional<PanelPlan> &panel, const char *operand) {
+        return !panel
+                   ? ""
+                   : fmt::format(", {} operand packed{}{}", operand, panel->shared ? " once" : "",
+                                 panel->contiguous_step ? " by transposing" : "");
+    }
+
     void contraction(const Contraction &c) {
         const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
         const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
@@ -69,9 +76,7 @@ struct Printer {
             "contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}", dims_text(rows),
             dims_text(columns), dims_text(c.roles.contracted), c.rows, c.vectors * c.lanes,
             c.nests.empty() ? "" : ", steps interchanged with blocks",
-            !c.pack    ? ""
-            : c.shared ? ", vector operand packed once"
-                       : ", vector operand packed",
+            panel_text(c.vector_panel, "vector") + panel_text(c.scalar_panel, "scalar"),
             c.panel_steps == all_steps ? ", sums in scratch"
             : c.panel_steps            ? fmt::format(", panels of {} steps", c.panel_steps)
                                        : "",

@@ -3,6 +3,8 @@
 
 #include "frontend/kernel_access.h"
 #include "interpreter/interpreter.h"
+#include "runtime/memory.h"
+#include "target/cpu.h"
 #include "types/float_environment.h"
 
 #include <hwloc.h>
@@ -11,7 +13,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -51,55 +52,25 @@ uint32_t fork_generation() {
     return generation.load(std::memory_order_relaxed);
 }
 
-/// A generic x86-64 level: what it means to LLVM, and whether this machine can run it.
-struct CpuLevel {
-    const char *name, *features;
-    bool (*here)();
-};
-
-#if defined(__x86_64__)
-const CpuLevel cpu_levels[] = {
-    {"x86-64", "", [] { return true; }},
-    {"x86-64-v3",
-     "+avx,+avx2,+bmi,+bmi2,+cx16,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3",
-     [] {
-         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
-     }},
-    {"x86-64-v4",
-     "+avx,+avx2,+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl,+bmi,+bmi2,+cx16,+f16c,+fma,"
-     "+lzcnt,+movbe,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3",
-     [] {
-         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                __builtin_cpu_supports("avx512cd");
-     }},
-};
-#else
-const std::array<CpuLevel, 0> cpu_levels{};
-#endif
-
 emit::CpuTarget cpu_target(const std::string &name) {
     auto host = emit::host_cpu();
     if (name.empty() || name == host.cpu) {
         return host;
     }
-    std::string accepted = "\"" + host.cpu + "\" (this machine)";
-    for (const auto &level : cpu_levels) {
-        if (name == level.name && level.here()) {
-            return {level.name, level.features};
-        }
-        accepted += level.here() ? std::string{", \""} + level.name + "\"" : "";
+    const auto *level = target::find_cpu_level(name);
+    if (level && level->runs_here()) {
+        return {level->name, level->features};
     }
     throw TargetError{"DeviceOptions::cpu is \"" + name +
-                      "\", which this machine cannot run; it runs " + accepted};
+                      "\", which this machine cannot run; it runs " +
+                      target::cpu_names(host.cpu, true)};
 }
 
 }// namespace
 
-std::shared_ptr<void> allocate(const Device &, size_t bytes) {
-    size_t rounded = (std::max<size_t>(bytes, 1) + 63) / 64 * 64;
-    void *memory = rounded < bytes ? nullptr : std::aligned_alloc(64, rounded);
+std::shared_ptr<void> allocate(const Device &device, size_t bytes) {
+    static_cast<void>(device.shared_impl());
+    void *memory = runtime::allocate_memory(bytes);
     if (!memory) {
         throw OutOfMemoryError{"no memory for a tensor of " + std::to_string(bytes) + " bytes"};
     }
@@ -142,18 +113,28 @@ DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
 }
 
 DeviceImpl::~DeviceImpl() {
-    if (_generation != fork_generation()) {
+    if (forked()) {
         // Its threads stayed in the parent process; there is nothing to wait for.
         static_cast<void>(pool.release());
     }
 }
 
+bool DeviceImpl::forked() const noexcept { return _generation != fork_generation(); }
+
 void DeviceImpl::check_process(SourceLoc loc) const {
-    if (_generation != fork_generation()) {
+    if (forked()) {
         throw StateError{"device '" + name +
                              "' was created before this process was forked; create it in the child",
                          loc};
     }
+}
+
+std::unique_ptr<ShaderImpl> DeviceImpl::make_shader(const Kernel &kernel) {
+    auto shader = std::make_unique<ShaderImpl>();
+    shader->device = this;
+    shader->module = module_of(kernel);
+    shader->text = canonical_text(kernel);
+    return shader;
 }
 
 ShaderImpl &DeviceImpl::entry(const Kernel &kernel) {
@@ -166,16 +147,22 @@ ShaderImpl &DeviceImpl::entry(const Kernel &kernel) {
             return *first->second;
         }
     }
-    auto shader = std::make_unique<ShaderImpl>();
-    shader->device = this;
-    shader->module = module_of(kernel);
-    shader->text = text;
-    return *cache.emplace(hash, std::move(shader))->second;
+    return *cache.emplace(hash, make_shader(kernel))->second;
 }
 
 std::shared_ptr<const ShaderImpl> DeviceImpl::compile(const std::shared_ptr<DeviceImpl> &self,
-                                                      const Kernel &kernel) {
+                                                      const Kernel &kernel,
+                                                      const CompileOptions &compile_options) {
     self->check_process();
+    if (!compile_options.cached) {
+        struct Alone {
+            std::shared_ptr<DeviceImpl> device;// outlives the shader below
+            std::unique_ptr<ShaderImpl> shader;
+        };
+        auto alone = std::make_shared<Alone>(Alone{self, self->make_shader(kernel)});
+        self->build(*alone->shader);
+        return {alone, alone->shader.get()};
+    }
     auto &shader = self->entry(kernel);
     std::lock_guard lock{shader.build_mutex};
     if (!shader.built) {
@@ -246,16 +233,31 @@ Device Device::create(const std::string &name, DeviceOptions options) {
     return device;
 }
 
-const std::string &Device::name() const { return _impl->name; }
-int Device::threads() const { return _impl->options.threads; }
+const std::shared_ptr<runtime::DeviceImpl> &Device::shared_impl() const {
+    if (!_impl) {
+        throw LifetimeError{"this Device is empty: Device::create(\"cpu\") makes one"};
+    }
+    return _impl;
+}
 
-Shader Device::compile(const Kernel &kernel) const {
-    return Shader{runtime::DeviceImpl::compile(_impl, kernel)};
+const std::string &Device::name() const { return shared_impl()->name; }
+int Device::threads() const { return shared_impl()->options.threads; }
+
+Shader Device::compile(const Kernel &kernel, CompileOptions compile_options) const {
+    return Shader{runtime::DeviceImpl::compile(shared_impl(), kernel, compile_options)};
+}
+
+CompileResult Device::try_compile(const Kernel &kernel, CompileOptions compile_options) const {
+    try {
+        return {compile(kernel, compile_options), std::nullopt};
+    } catch (const Error &error) {
+        return {{}, error};
+    }
 }
 
 std::string Device::description() const {
+    std::string text = shared_impl()->name;
     hwloc_topology_t topology = nullptr;
-    std::string text = _impl->name;
     if (hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0) {
         auto cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
         text += ": " + _impl->target.cpu + ", " + std::to_string(std::max(cores, 1)) + " cores, " +
@@ -280,26 +282,6 @@ const ShaderMetadata &Shader::metadata() const {
         throw LifetimeError{"this Shader is empty: compile a kernel first"};
     }
     return _impl->metadata;
-}
-
-double Event::milliseconds_since(const Event &earlier) const {
-    if (!_recorded || !earlier._recorded) {
-        throw StateError{"an event is read before a stream has recorded it"};
-    }
-    return std::chrono::duration<double, std::milli>(_time - earlier._time).count();
-}
-
-void Stream::submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments,
-                    int count, SourceLoc loc) {
-    if (!shader) {
-        throw LifetimeError{"an empty Shader is dispatched: compile a kernel first", loc};
-    }
-    if (shader->device != _device.impl()) {
-        throw DeviceError{"a shader of device '" + shader->device->name +
-                              "' is dispatched on a stream of another device",
-                          loc};
-    }
-    runtime::dispatch(*shader, arguments, count, loc);
 }
 
 }// namespace luisa::tile

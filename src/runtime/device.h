@@ -41,12 +41,15 @@ struct DeviceImpl {
     ~DeviceImpl();
     DeviceImpl(const DeviceImpl &) = delete;
     DeviceImpl &operator=(const DeviceImpl &) = delete;
+    /// True in a process forked after the device was made.
+    [[nodiscard]] bool forked() const noexcept;
     /// StateError in a process forked after the device was made: its workers are not there.
     void check_process(SourceLoc loc = {}) const;
     [[nodiscard]] bool is_cpu() const noexcept { return name == "cpu"; }
     /// Programs of equal text are compiled once; different ones at the same time.
     static std::shared_ptr<const ShaderImpl> compile(const std::shared_ptr<DeviceImpl> &self,
-                                                     const Kernel &kernel);
+                                                     const Kernel &kernel,
+                                                     const CompileOptions &options);
 
     std::string name;
     DeviceOptions options;
@@ -56,6 +59,7 @@ struct DeviceImpl {
     std::unordered_multimap<uint64_t, std::unique_ptr<ShaderImpl>> cache;///< by hash of the text
 
 private:
+    std::unique_ptr<ShaderImpl> make_shader(const Kernel &kernel);
     ShaderImpl &entry(const Kernel &kernel);
     void build(ShaderImpl &shader);
     uint32_t _generation;///< of the process, see fork_generation

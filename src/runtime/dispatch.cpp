@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpreter/interpreter.h"
 #include "runtime/device.h"
+#include "runtime/memory.h"
 #include "runtime/overlap.h"
 #include "types/float_environment.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 namespace luisa::tile::runtime {
 
@@ -32,10 +34,11 @@ std::string signature(const ir::Module &module) {
 /// Along an axis of one element the stride is never used.
 void check_strides(const ir::Module &module, size_t i, const ir::Type &type, const Argument &a,
                    SourceLoc loc) {
-    int64_t dense = 1;
+    uint64_t dense = 1;// wraps where a strided view's extents are huge
     for (int d = a.rank - 1; d >= 0; --d) {
-        auto expected = type.strides.empty() ? dense : type.strides[static_cast<size_t>(d)];
-        dense *= a.extents[d];
+        auto expected = type.strides.empty() ? static_cast<int64_t>(dense)
+                                             : type.strides[static_cast<size_t>(d)];
+        dense *= static_cast<uint64_t>(a.extents[d]);
         if (expected != ir::runtime_value && a.extents[d] > 1 && expected != a.strides[d]) {
             throw ShapeError{"argument " + parameter_name(module, i) + " has stride " +
                                  std::to_string(a.strides[d]) + " in dimension " +
@@ -88,6 +91,10 @@ void check_view(const ir::Module &module, size_t i, const ir::Type &type, const 
         return;
     }
     check_strides(module, i, type, a, loc);
+    if (reach_of(a) > static_cast<Reach>(std::numeric_limits<int64_t>::max())) {
+        throw ValueError{name() + " has extents and strides that reach beyond the range of int64",
+                         loc};
+    }
     if (!a.data) {
         throw ValueError{name() + " has no memory (null data) but elements", loc};
     }
@@ -134,6 +141,18 @@ void check_names(const ShaderImpl &shader, const Argument *arguments, SourceLoc 
 // How far the exact overlap test may search before it says yes.
 constexpr int quick_steps = 200, exact_steps = 1000000;
 
+/// Each place of a written view is an element of its own: which of two stores to one element is the
+/// last one would be left to chance.
+void check_places(const ir::Module &module, size_t i, const Argument &a, SourceLoc loc) {
+    auto overlap = find_self_overlap(a, exact_steps);
+    if (!overlap.found) {
+        return;
+    }
+    throw AliasError{"argument " + parameter_name(module, i) + " is written, but its " +
+                         overlap_text(a, overlap) + "; write to a view whose elements are distinct",
+                     loc};
+}
+
 /// Whether a written view overlaps another; a written view whose own elements share addresses is an error.
 bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc) {
     bool overlaps = false;
@@ -141,14 +160,7 @@ bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int cou
     for (const auto *stored : shader.stored) {
         auto i = stored->index();
         const auto &a = arguments[i];
-        for (int d = 0; d < a.rank; ++d) {
-            if (a.strides[d] == 0 && a.extents[d] > 1) {
-                throw AliasError{"argument " + parameter_name(*shader.module, i) +
-                                     " is written, but its elements 0 and 1 of dimension " +
-                                     std::to_string(d) + " share an address (stride 0)",
-                                 loc};
-            }
-        }
+        check_places(*shader.module, i, a, loc);
         for (int j = 0; j < count; ++j) {
             if (j != static_cast<int>(i) && parameters[static_cast<size_t>(j)]->type()->is_view() &&
                 share_element(a, arguments[j], quick_steps)) {
@@ -177,7 +189,7 @@ struct ThreadMemory {
         if (wanted > bytes) {
             std::free(data);
             bytes = (wanted + 4095) / 4096 * 4096;
-            data = std::aligned_alloc(64, bytes);
+            data = runtime::allocate_memory(bytes);
             if (!data) {
                 bytes = 0;
                 throw OutOfMemoryError{"no memory for " + std::to_string(wanted) +
@@ -230,7 +242,7 @@ void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const ui
 
 }// namespace
 
-void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc) {
+bool check_call(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc) {
     shader.device->check_process(loc);
     const auto &parameters = shader.module->kernel()->body->arguments();
     if (count != static_cast<int>(parameters.size())) {
@@ -250,7 +262,11 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, So
         }
     }
     check_names(shader, arguments, loc);
-    bool aliases = check_aliasing(shader, arguments, count, loc);
+    return check_aliasing(shader, arguments, count, loc);
+}
+
+void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc) {
+    bool aliases = check_call(shader, arguments, count, loc);
     if (!shader.code) {
         std::vector<KernelArgument> list(static_cast<size_t>(count));
         for (int i = 0; i < count; ++i) {

@@ -1,44 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <luisa/tile/stream.h>
+#include <luisa/tile/tensor.h>
+
+#include "runtime/overlap.h"
 
 #include <algorithm>
-#include <mutex>
+#include <limits>
 
 namespace luisa::tile {
 
 namespace runtime {
-
-namespace {
-
-/// Copies the innermost axis; `tensor` points to its first element.
-void copy_row(char *tensor, char *host, int64_t count, int64_t stride, size_t element,
-              bool to_host) noexcept {
-    if (stride == 1) {
-        auto bytes = static_cast<size_t>(count) * element;
-        std::memcpy(to_host ? host : tensor, to_host ? tensor : host, bytes);
-        return;
-    }
-    auto step = stride * static_cast<int64_t>(element);
-    for (int64_t i = 0; i < count; ++i, tensor += step, host += element) {
-        std::memcpy(to_host ? host : tensor, to_host ? tensor : host, element);
-    }
-}
-
-/// Copies axis `d` and those inside it; returns the host position after them.
-char *copy_axis(const Argument &tensor, int d, char *data, char *host, bool to_host) noexcept {
-    auto element = size_of(tensor.type);
-    if (d == tensor.rank - 1) {
-        copy_row(data, host, tensor.extents[d], tensor.strides[d], element, to_host);
-        return host + static_cast<size_t>(tensor.extents[d]) * element;
-    }
-    for (int64_t i = 0; i < tensor.extents[d]; ++i) {
-        auto offset = i * tensor.strides[d] * static_cast<int64_t>(element);
-        host = copy_axis(tensor, d + 1, data + offset, host, to_host);
-    }
-    return host;
-}
-
-}// namespace
 
 void check_axis(int rank, int axis, SourceLoc loc) {
     if (axis < 0 || axis >= rank) {
@@ -81,11 +51,11 @@ CopyCommand make_copy(Argument tensor, const void *host, size_t count, bool to_h
     size_t elements = 1;
     for (int d = 0; d < tensor.rank; ++d) {
         elements *= static_cast<size_t>(tensor.extents[d]);
-        if (!to_host && tensor.strides[d] == 0 && tensor.extents[d] > 1) {
-            throw AliasError{std::string{what} + "elements 0 and 1 of dimension " +
-                                 std::to_string(d) + " share an address (stride 0)",
-                             loc};
-        }
+    }
+    // The search ends at once for all views that slices, transpositions and repetitions make.
+    if (auto overlap = to_host ? SelfOverlap{} : find_self_overlap(tensor, 1000000);
+        overlap.found) {
+        throw AliasError{what + overlap_text(tensor, overlap), loc};
     }
     if (elements != count) {
         throw ShapeError{std::string{what} + "the tensor has " + std::to_string(elements) +
@@ -100,50 +70,30 @@ CopyCommand make_copy(Argument tensor, const void *host, size_t count, bool to_h
     return {std::move(tensor), const_cast<void *>(host), to_host};
 }
 
-/// Entries are few and found again at every call, so a scan over their facts is all that is needed.
-struct ShaderTable::Impl {
-    struct Entry {
-        std::vector<int64_t> facts;
-        Shader shader;
-    };
-    std::mutex mutex;
-    std::vector<Entry> entries;
-
-    const Shader *find(std::span<const int64_t> facts) const {
-        for (const auto &entry : entries) {
-            if (std::equal(facts.begin(), facts.end(), entry.facts.begin(), entry.facts.end())) {
-                return &entry.shader;
-            }
+void check_fit(const Argument &tensor, int64_t offset, int64_t size, SourceLoc loc) {
+    if (!tensor.alive) {
+        throw LifetimeError{"a tensor over a buffer that was moved from, freed or never made", loc};
+    }
+    auto low = static_cast<Reach>(offset), high = low;
+    for (int d = 0; d < tensor.rank; ++d) {
+        if (tensor.extents[d] == 0) {
+            return;
         }
-        return nullptr;
+        auto reach = static_cast<Reach>(tensor.extents[d] - 1) * tensor.strides[d];
+        (reach < 0 ? low : high) += reach;
     }
-};
-
-ShaderTable::ShaderTable() : _impl{std::make_unique<Impl>()} {}
-ShaderTable::~ShaderTable() = default;
-
-Shader ShaderTable::find_or_make(std::span<const int64_t> facts, Shader (*make)(void *context),
-                                 void *context) {
-    std::lock_guard lock{_impl->mutex};
-    if (const auto *shader = _impl->find(facts)) {
-        return *shader;
+    if (low >= 0 && high < size) {
+        return;
     }
-    auto shader = make(context);
-    _impl->entries.push_back({{facts.begin(), facts.end()}, shader});
-    return shader;
+    auto beyond = [](Reach x) {
+        auto most = static_cast<Reach>(std::numeric_limits<int64_t>::max());
+        return std::to_string(static_cast<int64_t>(std::clamp<Reach>(x, -most, most)));
+    };
+    throw IndexError{"the tensor reaches elements " + beyond(low) + " to " + beyond(high) +
+                         " of a buffer of " + std::to_string(size) + " elements",
+                     loc};
 }
 
 }// namespace runtime
-
-Stream &Stream::operator<<(const runtime::CopyCommand &copy) {
-    for (int d = 0; d < copy.tensor.rank; ++d) {
-        if (copy.tensor.extents[d] == 0) {
-            return *this;
-        }
-    }
-    runtime::copy_axis(copy.tensor, 0, static_cast<char *>(copy.tensor.data),
-                       static_cast<char *>(copy.host), copy.to_host);
-    return *this;
-}
 
 }// namespace luisa::tile

@@ -17,7 +17,54 @@ int64_t cache_bytes(int name, int64_t otherwise) {
     return size > 0 ? size : otherwise;
 }
 
+#if defined(__x86_64__)
+constexpr CpuLevel levels[] = {
+    {"x86-64", "", [] { return true; }},
+    {"x86-64-v3",
+     "+avx,+avx2,+bmi,+bmi2,+cx16,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3",
+     [] {
+         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+     }},
+    {"x86-64-v4",
+     "+avx,+avx2,+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl,+bmi,+bmi2,+cx16,+f16c,+fma,"
+     "+lzcnt,+movbe,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3",
+     [] {
+         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                __builtin_cpu_supports("avx512cd");
+     }},
+};
+#endif
+
 }// namespace
+
+std::span<const CpuLevel> cpu_levels() noexcept {
+#if defined(__x86_64__)
+    return levels;
+#else
+    return {};
+#endif
+}
+
+const CpuLevel *find_cpu_level(const std::string &name) noexcept {
+    for (const auto &level : cpu_levels()) {
+        if (name == level.name) {
+            return &level;
+        }
+    }
+    return nullptr;
+}
+
+std::string cpu_names(const std::string &host, bool runnable) {
+    auto text = "\"" + host + "\" (this machine)";
+    for (const auto &level : cpu_levels()) {
+        if (!runnable || level.runs_here()) {
+            text += std::string{", \""} + level.name + "\"";
+        }
+    }
+    return text;
+}
 
 CpuFacts cpu_facts(const std::string &features, int threads) {
     CpuFacts facts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace luisa::tile::target {
@@ -15,5 +16,17 @@ struct CpuFacts {
 
 /// Facts of a CPU from LLVM's feature string ("+avx512f,+fma,…"); caches are those of this machine.
 [[nodiscard]] CpuFacts cpu_facts(const std::string &features, int threads);
+
+/// A generic level of a processor family: what it means to LLVM, and whether this machine can run it.
+struct CpuLevel {
+    const char *name, *features;
+    bool (*runs_here)();
+};
+/// The levels of the family that this library was built for; empty where there are none.
+[[nodiscard]] std::span<const CpuLevel> cpu_levels() noexcept;
+/// The level of this name, or null.
+[[nodiscard]] const CpuLevel *find_cpu_level(const std::string &name) noexcept;
+/// The names that a message lists: `"znver4" (this machine), "x86-64"`. With `runnable`, only levels that run here.
+[[nodiscard]] std::string cpu_names(const std::string &host, bool runnable);
 
 }// namespace luisa::tile::target

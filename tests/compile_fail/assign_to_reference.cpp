@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: use of deleted function
+// expect: a box of a view is no variable: write .store(tile)
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: passing
+// expect: capture by [&] to assign outer variables
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

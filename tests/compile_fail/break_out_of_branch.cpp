@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: break statement not within loop
+// expect: break
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

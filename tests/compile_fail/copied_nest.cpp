@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: use of deleted function
+// expect: luisa::tile::Nest
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

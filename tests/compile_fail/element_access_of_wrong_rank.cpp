@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: no match for call
+// expect: takes one index a dimension of the view
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: use of deleted function
+// expect: an element of a view is loaded first: write A(i, j).load()
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

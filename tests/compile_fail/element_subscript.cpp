@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: no match for
+// expect: one element is A[coord(i, j)] or A(i, j).load(), not A[i, j]
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: no match for
+// expect: does not convert to the element type: cast<T>(...) the tile
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

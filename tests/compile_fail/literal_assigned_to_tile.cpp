@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: no match for
+// expect: a host number has no shape: assign zeros<T>(shape)
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: no match for
+// expect: joins bool values: compare first
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: use of deleted function
+// expect: a box of a view is loaded first: write A(origin, shape).load()
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

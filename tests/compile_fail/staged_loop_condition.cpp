@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: could not convert
+// expect: Scalar<bool>
 #include <luisa/tile.h>
 
 using namespace luisa::tile;

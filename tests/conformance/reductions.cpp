@@ -139,10 +139,6 @@ std::vector<Case> cases() {
                     continue;
                 }
                 for (bool masked : {false, true}) {
-                    if (masked && policy == reduction::balanced_tree && r == Reducer::ADD &&
-                        is_float(t)) {
-                        continue;// the CPU has no realization yet: UnsupportedError
-                    }
                     list.push_back({std::string{name} + "_of_" + to_string(t) + "_" + policy_name +
                                         (masked ? "_masked" : ""),
                                     r, policy, t, masked, specials});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/runtime/support.h"
 
+#include <limits>
+
 // Mistakes in the arguments of a dispatch: class and message.
 
 namespace luisa::tile::test {
@@ -22,6 +24,12 @@ protected:
 
     template<class E, class... A> std::string refused(const A &...arguments) {
         return message_of<E>([&] { stream << shader(arguments...).dispatch(); });
+    }
+    /// The same without place and class.
+    template<class E, class... A> std::string refused_message(const A &...arguments) {
+        auto text = refused<E>(arguments...);
+        auto at = text.find("Error: ");
+        return at == std::string::npos ? text : text.substr(at + 7);
     }
 };
 
@@ -101,7 +109,40 @@ TEST_F(RuntimeArguments, outputs_that_share_addresses) {
     shader = hand_made(device, {{ScalarType::FLOAT32, {4, 6}, false, {any, any}}},
                        one_phase(nothing, 1));
     auto row = make_tensor<float>(device, 1, 6).repeated(0, 4);
-    expect_names(refused<AliasError>(row), "elements 0 and 1 of dimension 0 share an address");
+    EXPECT_EQ(refused_message<AliasError>(row),
+              "argument 'A' is written, but its elements (0, 0) and (1, 0) share an address "
+              "(strides 0, 1); write to a view whose elements are distinct");
+    // Windows that slide by one over a row: two places, one element.
+    Tensor<float, 2> windows{a.data(), {4, 6}, {1, 1}};
+    EXPECT_EQ(refused_message<AliasError>(windows),
+              "argument 'A' is written, but its elements (0, 1) and (1, 0) share an address "
+              "(strides 1, 1); write to a view whose elements are distinct");
+    Tensor<float, 2> crossing{a.data() + 10, {4, 6}, {-4, 2}};
+    EXPECT_EQ(refused_message<AliasError>(crossing),
+              "argument 'A' is written, but its elements (0, 0) and (1, 2) share an address "
+              "(strides -4, 2); write to a view whose elements are distinct");
+    // Distinct elements in any order are welcome.
+    stream << shader(a.slice(0, 3, -1, -1)).dispatch()
+           << shader(Tensor<float, 2>{a.data(), {4, 6}, {1, 4}}).dispatch();
+}
+
+TEST_F(RuntimeArguments, inputs_may_show_one_element_at_several_places) {
+    auto any = ir::runtime_value;
+    shader = hand_made(device, {{ScalarType::FLOAT32, {4, 6}, true, {any, any}}},
+                       one_phase(nothing, 1));
+    stream << shader(Tensor<float, 2>{a.data(), {4, 6}, {1, 1}}).dispatch()
+           << shader(make_tensor<float>(device, 1, 6).repeated(0, 4)).dispatch();
+}
+
+TEST_F(RuntimeArguments, strides_that_leave_every_address) {
+    auto any = ir::runtime_value;
+    shader = hand_made(device, {{ScalarType::FLOAT32, {4, 6}, true, {any, any}}},
+                       one_phase(nothing, 1));
+    auto largest = std::numeric_limits<int64_t>::max(), least = -largest - 1;
+    for (auto stride : {largest, least, largest / 4, least / 8}) {
+        EXPECT_EQ(refused_message<ValueError>(Tensor<float, 2>{a.data(), {4, 6}, {stride, 1}}),
+                  "argument 'A' has extents and strides that reach beyond the range of int64");
+    }
 }
 
 TEST_F(RuntimeArguments, broken_promises_are_found_by_validation) {
@@ -128,7 +169,8 @@ TEST_F(RuntimeArguments, copies) {
     expect_names(message_of<LifetimeError>([&] { stream << Tensor<float, 2>{}.copy_to(right); }),
                  "copy_to");
     auto row = make_tensor<float>(device, 1, 6).repeated(0, 4);
-    expect_names(message_of<AliasError>([&] { stream << row.copy_from(right); }), "stride 0");
+    expect_names(message_of<AliasError>([&] { stream << row.copy_from(right); }),
+                 "share an address (strides 0, 1)");
 }
 
 }// namespace luisa::tile::test

@@ -3,6 +3,7 @@
 #include <luisa/tile/kernel.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace luisa::tile {
@@ -10,6 +11,7 @@ namespace luisa::tile {
 namespace runtime {
 struct DeviceImpl;
 struct ShaderImpl;
+template<class Definition> class JitFunction;
 
 /// One argument of a dispatch: a view over memory, or the bits of a scalar.
 struct Argument {
@@ -57,9 +59,25 @@ private:
     std::shared_ptr<const runtime::ShaderImpl> _impl;
 };
 
-/// A place to run kernels: "cpu" or "interpreter". Cheap to copy; the last handle frees it.
+/// How a kernel is compiled.
+struct CompileOptions {
+    /// Whether the device's in-memory cache is asked and keeps the result. Without it the kernel is compiled
+    /// afresh and freed with its last handle: for measurements, and for kernels that are used once.
+    bool cached = true;
+};
+
+/// What `try_compile` gives: a shader, or the error that `compile` would have thrown.
+struct CompileResult {
+    Shader shader;
+    std::optional<Error> error;
+    explicit operator bool() const noexcept { return !error; }
+};
+
+/// A place to run kernels: "cpu" or "interpreter". Cheap to copy; the last handle frees it, and shaders and
+/// streams are handles too. An empty one (default made, moved from) throws LifetimeError.
 class Device {
 public:
+    Device() = default;
     /// Opens a device by name. Unknown names: TargetError listing the accepted ones. A malformed
     /// LUISA_TILE_THREADS: ValueError.
     [[nodiscard]] static Device create(const std::string &name, DeviceOptions options = {});
@@ -70,31 +88,45 @@ public:
     [[nodiscard]] int threads() const;
     /// Compiles a kernel, or finds it in the in-memory cache (by canonical text). Throws UnsupportedError naming
     /// the operation and its line for what the device does not realize.
-    [[nodiscard]] Shader compile(const Kernel &kernel) const;
+    [[nodiscard]] Shader compile(const Kernel &kernel, CompileOptions options = {}) const;
+    /// The same, with errors as values.
+    [[nodiscard]] CompileResult try_compile(const Kernel &kernel,
+                                            CompileOptions options = {}) const;
+    /// A callable that captures and compiles on first use for the extents and strides of its
+    /// arguments: `auto softmax = device.jit(definition); stream << softmax(x, y).dispatch();`. What the
+    /// definition's lambda captured by reference is frozen at the first use.
+    template<class Definition>
+    [[nodiscard]] runtime::JitFunction<Definition> jit(Definition definition) const;
     [[nodiscard]] runtime::DeviceImpl *impl() const noexcept { return _impl.get(); }
+    /// LifetimeError for an empty handle.
+    [[nodiscard]] const std::shared_ptr<runtime::DeviceImpl> &shared_impl() const;
 
 private:
     std::shared_ptr<runtime::DeviceImpl> _impl;
 };
 
-/// The same as `device.compile(kernel)`.
-[[nodiscard]] inline Shader compile(const Device &device, const Kernel &kernel) {
-    return device.compile(kernel);
+/// The same as `device.compile(kernel, options)`.
+[[nodiscard]] inline Shader compile(const Device &device, const Kernel &kernel,
+                                    CompileOptions options = {}) {
+    return device.compile(kernel, options);
 }
 
 namespace runtime {
-/// Checks arguments against the kernel's signature and runs it to the end on the calling thread and the
-/// device's workers. Before anything runs it throws
+/// Checks arguments against the kernel's signature; true when views overlap, so that the variant for
+/// overlapping views is needed. Throws
 ///   CallError      wrong number of arguments, or two extents of one name differ
 ///   TypeError      element type or rank differs, or a read-only tensor for a view that may be written
 ///   ShapeError     an extent or stride is not the one that the kernel was captured for
-///   AliasError     a written view has several positions for one element (stride 0); with `validate`, it shares
-///                  elements with another one although the kernel promises `noalias`
+///   AliasError     two places of a written view are one element (stride 0, or strides that meet); with
+///                  `validate`, a written view shares elements with another one although the kernel promises
+///                  `noalias`
 ///   LifetimeError  a tensor was moved from or freed
-///   ValueError     null memory with elements
+///   ValueError     null memory with elements, or strides beyond every address
 ///   AlignmentError memory that is not aligned to its elements
 ///   StateError     in a child process of the one that made the device
-/// A warm dispatch allocates nothing.
+bool check_call(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc);
+/// Checks, then runs to the end on the calling thread and the device's workers. A warm dispatch allocates
+/// nothing.
 void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc);
 }// namespace runtime
 

@@ -226,24 +226,30 @@ template<class T>
 }
 
 namespace core {
-[[noreturn]] void wrong_coordinate_count(const char *what, size_t count, SourceLoc loc);
+[[noreturn]] void wrong_coordinate_count(const char *what, size_t takes, size_t count, size_t path,
+                                         SourceLoc loc);
 template<size_t> using Int64Scalar = Scalar<int64_t>;
-/// Calls `f` with one scalar a coordinate; its number of parameters is its own, so all are tried.
-template<size_t R = 0, class F>
-Coord call_with_coordinates(const char *what, const F &f, const std::vector<Value *> &at,
-                            SourceLoc loc) {
+
+template<class F, size_t... I> constexpr bool takes_coordinates(std::index_sequence<I...>) {
+    return std::is_invocable_r_v<Coord, const F &, Int64Scalar<I>...>;
+}
+/// How many coordinates `F` takes, one Scalar<int64_t> each: no signature says it, so all are tried.
+template<class F, size_t R = 0> constexpr size_t coordinate_count() {
     static_assert(R <= 6,
                   "the lambda takes one Scalar<int64_t> a dimension, up to six, is not mutable, "
                   "and returns coord(…)");
-    auto call = [&]<size_t... I>(std::index_sequence<I...>) {
-        if constexpr (std::is_invocable_r_v<Coord, const F &, Int64Scalar<I>...>) {
-            return at.size() == R ? f(Scalar<int64_t>(at[I], loc)...)
-                                  : (wrong_coordinate_count(what, at.size(), loc), Coord{});
-        } else {
-            return call_with_coordinates<R + 1>(what, f, at, loc);
-        }
-    };
-    return call(std::make_index_sequence<R>{});
+    if constexpr (R > 6) {
+        return 0;
+    } else if constexpr (takes_coordinates<F>(std::make_index_sequence<R>{})) {
+        return R;
+    } else {
+        return coordinate_count<F, R + 1>();
+    }
+}
+/// Calls `f` with `at`, whose size is `coordinate_count<F>()`.
+template<class F> Coord call_with_coordinates(const F &f, Value *const *at, SourceLoc loc) {
+    return [&]<size_t... I>(std::index_sequence<I...>) { return f(Scalar<int64_t>(at[I], loc)...); }
+    (std::make_index_sequence<coordinate_count<F>()>{});
 }
 }// namespace core
 
@@ -253,8 +259,12 @@ template<class T, class F>
 [[nodiscard]] Tile<T> reindex(const Tile<T> &x, const Shape &shape, const F &f,
                               SourceLoc loc = SourceLoc::current()) {
     auto body = [&](const std::vector<core::Value *> &at) {
+        constexpr auto takes = core::coordinate_count<F>();
+        if (takes != at.size()) {
+            core::wrong_coordinate_count("reindex", takes, at.size(), at.size(), loc);
+        }
         std::vector<core::Value *> place;
-        for (const auto &part : core::call_with_coordinates("reindex", f, at, loc).parts) {
+        for (const auto &part : core::call_with_coordinates(f, at.data(), loc).parts) {
             place.push_back(part.value());
         }
         return place;
@@ -263,42 +273,45 @@ template<class T, class F>
 }
 
 namespace core {
-template<class F, class... T> auto map(const F &f, SourceLoc loc, const Tile<T> &...x) {
+/// `x` over the join of the operands' dimensions.
+Value *broadcast_to_join(Value *x, std::initializer_list<Value *> operands, SourceLoc loc);
+
+template<class F, class... X> auto map(const F &f, SourceLoc loc, const X &...x) {
     static_assert(
-        std::is_invocable_v<const F &, Scalar<T>...>,
+        std::is_invocable_v<const F &, Scalar<element_t<X>>...>,
         "map: the lambda takes one Scalar an operand, of its element type, and is not mutable");
-    using R = std::remove_cvref_t<std::invoke_result_t<const F &, Scalar<T>...>>;
+    using R = std::remove_cvref_t<std::invoke_result_t<const F &, Scalar<element_t<X>>...>>;
     static_assert(StagedValue<R>, "map: the lambda returns a Scalar");
     begin_pure_body("map", loc);
     Value *value = nullptr;
     {
-        auto r = f(Scalar<T>(x.value(loc), loc)...);
+        auto r = f(Scalar<element_t<X>>(x.value(loc), loc)...);
         value = r.value(loc);
     }
     end_pure_body();
-    return Tile<element_t<R>>(value, loc);
+    return staged_result<element_t<R>, X...>(broadcast_to_join(value, {x.value(loc)...}, loc), loc);
 }
 }// namespace core
 
 /// A scalar expression for each element: `map(x, y, [](Scalar<float> a, Scalar<float> b) { … })`, over up
-/// to four tiles joined by dimension identity. The expression becomes part of the program like any other.
-template<class A, class F>
-[[nodiscard]] auto map(const Tile<A> &a, const F &f, SourceLoc loc = SourceLoc::current()) {
+/// to four tiles and scalars joined by dimension identity. The expression becomes part of the program like
+/// any other; it may read outer values but not assign them, and has no effects.
+template<StagedValue A, class F>
+[[nodiscard]] auto map(const A &a, const F &f, SourceLoc loc = SourceLoc::current()) {
     return core::map(f, loc, a);
 }
-template<class A, class B, class F>
-[[nodiscard]] auto map(const Tile<A> &a, const Tile<B> &b, const F &f,
-                       SourceLoc loc = SourceLoc::current()) {
+template<StagedValue A, StagedValue B, class F>
+[[nodiscard]] auto map(const A &a, const B &b, const F &f, SourceLoc loc = SourceLoc::current()) {
     return core::map(f, loc, a, b);
 }
-template<class A, class B, class C, class F>
-[[nodiscard]] auto map(const Tile<A> &a, const Tile<B> &b, const Tile<C> &c, const F &f,
+template<StagedValue A, StagedValue B, StagedValue C, class F>
+[[nodiscard]] auto map(const A &a, const B &b, const C &c, const F &f,
                        SourceLoc loc = SourceLoc::current()) {
     return core::map(f, loc, a, b, c);
 }
-template<class A, class B, class C, class D, class F>
-[[nodiscard]] auto map(const Tile<A> &a, const Tile<B> &b, const Tile<C> &c, const Tile<D> &d,
-                       const F &f, SourceLoc loc = SourceLoc::current()) {
+template<StagedValue A, StagedValue B, StagedValue C, StagedValue D, class F>
+[[nodiscard]] auto map(const A &a, const B &b, const C &c, const D &d, const F &f,
+                       SourceLoc loc = SourceLoc::current()) {
     return core::map(f, loc, a, b, c, d);
 }
 

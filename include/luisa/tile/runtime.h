@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Devices, tensors, shaders, streams.
+// Devices, buffers, tensors, shaders, streams.
+#include <luisa/tile/buffer.h>
 #include <luisa/tile/device.h>
+#include <luisa/tile/jit.h>
 #include <luisa/tile/stream.h>
 #include <luisa/tile/tensor.h>

@@ -19,6 +19,16 @@ struct Axis {
 /// An existing dimension with an extent.
 [[nodiscard]] Axis axis(Dim dim, int64_t extent, SourceLoc loc = SourceLoc::current());
 
+/// A dimension named by its identity or by an axis; the extent of the axis is not used. Absent by default.
+class DimArg {
+public:
+    DimArg() = default;
+    DimArg(Dim d) : dim{d}, present{true} {}
+    DimArg(Axis a) : DimArg{a.dim} {}
+    Dim dim;
+    bool present = false;
+};
+
 /// Several new dimensions: `auto [m, n] = dims("m", "n")`.
 template<class... Label> [[nodiscard]] std::array<Dim, sizeof...(Label)> dims(Label... labels) {
     return {dim(labels)...};

@@ -2,146 +2,91 @@
 #pragma once
 #include <luisa/tile/tensor.h>
 
-#include <chrono>
 #include <functional>
 
 namespace luisa::tile {
 
 namespace runtime {
 struct Synchronize {};
+struct EventState;
+/// Makes a stream wait for an event; see Event::wait.
+struct EventWait {
+    std::shared_ptr<EventState> state;
+    uint64_t records = 0;///< the one to wait for
+};
+class StreamQueue;
 }// namespace runtime
 
 /// Waits for everything before it: `stream << … << synchronize()`.
 [[nodiscard]] inline runtime::Synchronize synchronize() noexcept { return {}; }
 
-/// A point in a stream with its time.
+/// A point in a stream with its time. Move-only; may be recorded again.
 class Event {
 public:
-    /// Milliseconds from `earlier` to this event; StateError unless both were recorded.
+    Event();
+    Event(const Event &) = delete;
+    Event &operator=(const Event &) = delete;
+    Event(Event &&) noexcept = default;
+    Event &operator=(Event &&) noexcept = default;
+
+    /// Milliseconds from `earlier` to this event. StateError unless both were recorded and no record of
+    /// them waits in a stream.
     [[nodiscard]] double milliseconds_since(const Event &earlier) const;
+    /// Returns when every record submitted so far is done. StateError when none was submitted.
+    void synchronize() const;
+    /// The command that lets a stream wait for the records submitted so far: `other << event.wait()`.
+    /// StateError when none was submitted.
+    [[nodiscard]] runtime::EventWait wait() const;
 
 private:
     friend class Stream;
-    std::chrono::steady_clock::time_point _time{};
-    bool _recorded = false;
+    std::shared_ptr<runtime::EventState> _state;
 };
 
-/// An ordered queue of work. On the CPU each command runs in the submitting thread at submission.
+struct StreamOptions {
+    /// A thread of its own runs the commands; submission checks arguments and returns. Otherwise each command
+    /// runs in the submitting thread at submission.
+    bool async = false;
+};
+
+/// An ordered queue of work; use it from one thread at a time. Tensors, shaders and events may be freed while
+/// commands that name them wait; host memory of copies must live until they have run.
+///
+/// Mistakes in the arguments of a command are thrown at its submission. What a running command throws (also a
+/// callback) comes out of the submission itself, or, of an asynchronous stream, out of its next
+/// synchronisation; the commands between are skipped, except for events.
 class Stream {
 public:
-    explicit Stream(Device device) : _device{std::move(device)} {}
+    explicit Stream(Device device, StreamOptions options = {});
+    /// Waits for all commands; errors that no synchronisation has seen are dropped.
+    ~Stream();
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
-    Stream(Stream &&) = default;
-    Stream &operator=(Stream &&) = default;
+    Stream(Stream &&) noexcept;
+    /// Waits for the commands of the stream that is replaced.
+    Stream &operator=(Stream &&) noexcept;
 
     /// Checks the arguments and runs the kernel; see `runtime::dispatch` for the errors.
     template<size_t N> Stream &operator<<(const runtime::Call<N> &call) {
-        submit(call.shader.get(), call.arguments.data(), static_cast<int>(N), call.loc);
+        submit(call.shader, call.arguments.data(), static_cast<int>(N), call.loc);
         return *this;
     }
     Stream &operator<<(const runtime::CopyCommand &copy);
-    Stream &operator<<(runtime::Synchronize) { return *this; }
-    /// Runs a host function in order.
-    Stream &operator<<(const std::function<void()> &callback) {
-        callback();
-        return *this;
-    }
+    Stream &operator<<(runtime::Synchronize);
+    /// Runs a host function in order. StateError when it synchronises its own asynchronous stream.
+    Stream &operator<<(std::function<void()> callback);
     /// Records the time at which all earlier work is done.
-    Stream &operator<<(Event &event) {
-        event._time = std::chrono::steady_clock::now();
-        event._recorded = true;
-        return *this;
-    }
+    Stream &operator<<(const Event &event);
+    Stream &operator<<(const runtime::EventWait &wait);
+    /// The same as `*this << luisa::tile::synchronize()`.
+    void synchronize() { *this << runtime::Synchronize{}; }
 
 private:
-    void submit(const runtime::ShaderImpl *shader, const runtime::Argument *arguments, int count,
-                SourceLoc loc);
+    void submit(const std::shared_ptr<const runtime::ShaderImpl> &shader,
+                const runtime::Argument *arguments, int count, SourceLoc loc);
+    [[nodiscard]] runtime::DeviceImpl &device() const;
     Device _device;
+    std::unique_ptr<runtime::StreamQueue> _queue;///< null: commands run at submission
 };
-
-namespace runtime {
-
-/// The shaders of one definition by the extents and strides of their arguments. Thread safe.
-class ShaderTable {
-public:
-    ShaderTable();
-    ~ShaderTable();
-    ShaderTable(const ShaderTable &) = delete;
-    ShaderTable &operator=(const ShaderTable &) = delete;
-    /// The shader for these facts, or what `make(context)` gives, which is called at most once at a
-    /// time and not again after it has returned.
-    Shader find_or_make(std::span<const int64_t> facts, Shader (*make)(void *context),
-                        void *context);
-
-private:
-    struct Impl;
-    std::unique_ptr<Impl> _impl;
-};
-
-/// A kernel definition on a device: captured for the arguments of each call, compiled once for each
-/// set of extents and strides. Copies share what was compiled; usable from any thread.
-template<class Definition> class JitFunction {
-public:
-    JitFunction(Device device, Definition definition)
-        : _device{std::move(device)},
-          _definition{std::move(definition)}, _known{std::make_shared<ShaderTable>()} {}
-
-    template<class... A> [[nodiscard]] auto operator()(const A &...arguments) const {
-        return shader(arguments...)(arguments...);
-    }
-    /// The shader for these arguments, compiled when they are new.
-    template<class... A> [[nodiscard]] Shader shader(const A &...arguments) const {
-        static_assert((size_t{0} + ... + size_t{is_tensor<A>::value}) == Definition::tensors,
-                      "one tensor for each TensorView of the kernel, in order");
-        std::array<int64_t, (size_t{0} + ... + fact_count<A>())> facts;
-        auto *fact = facts.data();
-        (note(fact, arguments), ...);
-        auto make = [&] { return compile(arguments...); };
-        return _known->find_or_make(
-            facts, [](void *context) { return (*static_cast<decltype(make) *>(context))(); },
-            &make);
-    }
-
-private:
-    template<class X> static constexpr size_t fact_count() {
-        if constexpr (is_tensor<X>::value) {
-            return 2 * static_cast<size_t>(X::rank);
-        } else {
-            return 0;
-        }
-    }
-    template<class X> static void note(int64_t *&fact, const X &x) {
-        if constexpr (is_tensor<X>::value) {
-            for (int i = 0; i < X::rank; ++i) {
-                *fact++ = x.extent(i);
-                *fact++ = x.stride(i);
-            }
-        }
-    }
-    template<class... A> Shader compile(const A &...arguments) const {
-        std::array<TensorMeta, Definition::tensors> metas;
-        size_t next = 0;
-        auto add = [&]<class X>(const X &x) {
-            if constexpr (is_tensor<X>::value) {
-                metas[next++] = x.meta();
-            }
-        };
-        (add(arguments), ...);
-        return _device.compile(_definition.capture_from(metas.data()));
-    }
-    Device _device;
-    Definition _definition;
-    std::shared_ptr<ShaderTable> _known;
-};
-
-}// namespace runtime
-
-/// A callable that captures and compiles on first use for the extents and strides of its arguments:
-/// `auto softmax = jit(device, definition); stream << softmax(x, y).dispatch();`.
-template<class Definition>
-[[nodiscard]] runtime::JitFunction<Definition> jit(const Device &device, Definition definition) {
-    return {device, std::move(definition)};
-}
 
 }// namespace luisa::tile

@@ -9,7 +9,16 @@
 
 namespace luisa::tile {
 
+template<class T> class Buffer;
+
 namespace runtime {
+/// A buffer with the place that names it.
+template<class T> struct BufferAt {
+    BufferAt(const Buffer<T> &buffer, SourceLoc loc = SourceLoc::current()) noexcept
+        : buffer{buffer}, loc{loc} {}
+    const Buffer<T> &buffer;
+    SourceLoc loc;
+};
 /// 64-byte aligned memory of a device, freed with its last holder.
 std::shared_ptr<void> allocate(const Device &device, size_t bytes);
 /// A device with the place that names it, for functions whose last parameter is a pack.
@@ -38,6 +47,9 @@ void check_slice(int rank, int axis, int64_t extent, int64_t begin, int64_t end,
 void check_axis(int rank, int axis, SourceLoc loc);
 /// ShapeError unless `extent` is one.
 void check_repeat(int axis, int64_t extent, SourceLoc loc);
+/// IndexError unless every place of a view of `tensor`'s extents and strides from element `offset` on is
+/// one of a buffer's `size` elements; LifetimeError for a buffer without memory.
+void check_fit(const Argument &tensor, int64_t offset, int64_t size, SourceLoc loc);
 }// namespace runtime
 
 /// Elements of type T in R dimensions: memory with extents and strides (in elements). Copies share the
@@ -58,6 +70,19 @@ public:
         _owner = runtime::allocate(device, static_cast<size_t>(bytes));
         _data = static_cast<T *>(_owner.get());
         _alive = true;
+    }
+    /// The first elements of a buffer, dense and row-major; shares the buffer's memory. IndexError when the
+    /// buffer has fewer, ValueError for a negative extent, LifetimeError for a buffer without memory.
+    Tensor(runtime::BufferAt<std::remove_const_t<T>> buffer, Extents extents)
+        : Tensor{buffer, extents, dense(extents)} {}
+    /// The same with strides in elements, and with the buffer's element `offset` as the first one.
+    Tensor(runtime::BufferAt<std::remove_const_t<T>> buffer, Extents extents, Extents strides,
+           int64_t offset = 0)
+        : _owner{buffer.buffer.argument().owner}, _data{buffer.buffer.data()}, _extents{extents},
+          _strides{strides}, _alive{buffer.buffer.argument().alive} {
+        static_cast<void>(runtime::checked_bytes(extents.data(), R, sizeof(T), buffer.loc));
+        runtime::check_fit(argument(), offset, buffer.buffer.size(), buffer.loc);
+        _data += offset;
     }
     /// Memory of the caller, which must outlive its uses.
     Tensor(T *data, Extents extents, Extents strides)
@@ -187,10 +212,11 @@ public:
 private:
     static Extents dense(const Extents &extents) {
         Extents strides{};
-        int64_t stride = 1;
+        // Unsigned: sizes that leave the range are reported by those who allocate.
+        uint64_t stride = 1;
         for (size_t i = static_cast<size_t>(R); i-- > 0;) {
-            strides[i] = stride;
-            stride *= extents[i] > 0 ? extents[i] : 1;
+            strides[i] = static_cast<int64_t>(stride);
+            stride *= extents[i] > 0 ? static_cast<uint64_t>(extents[i]) : 1;
         }
         return strides;
     }

@@ -44,10 +44,33 @@ protected:
 
 template<class> inline constexpr bool always_false = false;
 
+/// What an assignment to a constant means: most often a branch that holds copies.
+template<class T> void assign_to_a_copy() {
+    static_assert(always_false<T>, "this variable is constant here; a lambda that captures by [=] "
+                                   "holds copies: capture by [&] to assign outer variables");
+}
+/// What a reference that stands where a value is needed means: a compile error that tells the spelling.
+template<class T> Value *element_without_load() {
+    static_assert(always_false<T>, "an element of a view is loaded first: write A(i, j).load() or "
+                                   "A[coord(i, j)]");
+    return nullptr;
+}
+template<class T> Value *box_without_load() {
+    static_assert(always_false<T>, "a box of a view is loaded first: write A(origin, shape).load() "
+                                   "or A[origin, shape]");
+    return nullptr;
+}
+
 }// namespace core
 
 // Operands of operators: the converting constructors carry the source location, which an operator
-// itself cannot. Views and elements must be loaded first, hence the deleted ones.
+// itself cannot.
+#define LUISA_TILE_NO_REFERENCES(CLASS, MEMBER)                                                    \
+    CLASS(const ElementRef<T> &) : MEMBER{core::element_without_load<T>()} {}                      \
+    CLASS(const ElementRef<const T> &) : MEMBER{core::element_without_load<T>()} {}                \
+    CLASS(const MemoryRef<T> &) : MEMBER{core::box_without_load<T>()} {}                           \
+    CLASS(const MemoryRef<const T> &) : MEMBER{core::box_without_load<T>()} {}
+
 template<class T> struct ScalarArg {
     core::Value *v;
     SourceLoc loc;
@@ -59,8 +82,7 @@ template<class T> struct ScalarArg {
             : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
         ScalarArg(Index i, SourceLoc loc = SourceLoc::current()) requires std::same_as<T, int64_t>
             : v{i.value(loc)}, loc{loc} {}
-        ScalarArg(const ElementRef<T> &) = delete;
-        ScalarArg(const MemoryRef<T> &) = delete;
+        LUISA_TILE_NO_REFERENCES(ScalarArg, v)
 };
 
 template<class T> struct TileArg {
@@ -75,8 +97,7 @@ template<class T> struct TileArg {
             : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
         TileArg(Index i, SourceLoc loc = SourceLoc::current()) requires std::same_as<T, int64_t>
             : v{i.value(loc)}, loc{loc} {}
-        TileArg(const ElementRef<T> &) = delete;
-        TileArg(const MemoryRef<T> &) = delete;
+        LUISA_TILE_NO_REFERENCES(TileArg, v)
 };
 
 /// Where only one element can be meant (stores, +=): a rank-zero tile is welcome too. It cannot be an
@@ -93,6 +114,7 @@ template<class T> struct ScalarParam {
             : v{core::constant_bits(scalar_type_of<T>, t.bits(), loc)}, loc{loc} {}
         ScalarParam(Index i, SourceLoc loc = SourceLoc::current()) requires std::same_as<T, int64_t>
             : v{i.value(loc)}, loc{loc} {}
+        LUISA_TILE_NO_REFERENCES(ScalarParam, v)
 };
 
 // Hidden friends that are no templates themselves, so that operands convert at the call site.
@@ -109,7 +131,8 @@ template<class T> struct ScalarParam {
         core::assign(_variable,                                                                    \
                      core::elementwise(NAME, {core::read(_variable, b.loc), b.v}, b.loc), b.loc);  \
         return *this;                                                                              \
-    }
+    }                                                                                              \
+    void operator OP(PARAM<T>) const { core::assign_to_a_copy<T>(); }
 #define LUISA_TILE_STAGED(CLASS, ARG, PARAM)                                                       \
     CLASS(SourceLoc loc = SourceLoc::current()) : Staged{core::declare(nullptr, loc)} {}           \
     CLASS(core::Value *v, SourceLoc loc) : Staged{core::declare(v, loc)} {}                        \
@@ -122,6 +145,7 @@ template<class T> struct ScalarParam {
         core::assign_from(_variable, o._variable);                                                 \
         return *this;                                                                              \
     }                                                                                              \
+    void operator=(CLASS) const { core::assign_to_a_copy<T>(); }                                   \
     LUISA_TILE_BINARY(CLASS, ARG, +, "add")                                                        \
     LUISA_TILE_BINARY(CLASS, ARG, -, "sub")                                                        \
     LUISA_TILE_BINARY(CLASS, ARG, *, "mul")                                                        \
@@ -156,7 +180,13 @@ template<class T> struct ScalarParam {
     LUISA_TILE_COMPOUND(CLASS, PARAM, +=, "add")                                                   \
     LUISA_TILE_COMPOUND(CLASS, PARAM, -=, "sub")                                                   \
     LUISA_TILE_COMPOUND(CLASS, PARAM, *=, "mul")                                                   \
-    LUISA_TILE_COMPOUND(CLASS, PARAM, /=, "div")
+    LUISA_TILE_COMPOUND(CLASS, PARAM, /=, "div")                                                   \
+    LUISA_TILE_COMPOUND(CLASS, PARAM, %=, "rem")                                                   \
+    LUISA_TILE_COMPOUND(CLASS, PARAM, &=, "and")                                                   \
+    LUISA_TILE_COMPOUND(CLASS, PARAM, |=, "or")                                                    \
+    LUISA_TILE_COMPOUND(CLASS, PARAM, ^=, "xor")                                                   \
+    LUISA_TILE_COMPOUND(CLASS, PARAM, <<=, "shl")                                                  \
+    LUISA_TILE_COMPOUND(CLASS, PARAM, >>=, "shr")
 
 /// One staged element. Copies are snapshots, assignment defines anew; see docs/language.md §5.
 template<class T> class Scalar : public core::Staged {
@@ -174,8 +204,8 @@ public:
             : Scalar{i.value(loc), loc} {}
         /// The one element of a rank-zero tile, checked at capture.
         Scalar(const Tile<T> &t, SourceLoc loc = SourceLoc::current());
-        Scalar(const ElementRef<T> &) = delete;
-        Scalar(const ElementRef<const T> &) = delete;
+        Scalar(const ElementRef<T> &) : Scalar{core::element_without_load<T>(), {}} {}
+        Scalar(const ElementRef<const T> &) : Scalar{core::element_without_load<T>(), {}} {}
 };
 
 /// An SSA value with dimensions. Copies are snapshots, assignment defines anew.
@@ -186,8 +216,16 @@ public:
     using element = T;
     LUISA_TILE_STAGED(Tile, TileArg, TileArg)
     Tile(const Scalar<T> &s, SourceLoc loc = SourceLoc::current()) : Tile{s.value(loc), loc} {}
-    Tile(const MemoryRef<T> &) = delete;
-    Tile(const MemoryRef<const T> &) = delete;
+    Tile(const MemoryRef<T> &) : Tile{core::box_without_load<T>(), {}} {}
+    Tile(const MemoryRef<const T> &) : Tile{core::box_without_load<T>(), {}} {}
+    /// A number has no shape to give.
+    template<class U>
+    requires std::is_arithmetic_v<U> Tile &operator=(U) {
+        static_assert(core::always_false<U>,
+                      "a host number has no shape: assign zeros<T>(shape) or "
+                      "full<T>(shape, value)");
+        return *this;
+    }
 
     [[nodiscard]] int rank(SourceLoc loc = SourceLoc::current()) const;
     /// The identity of dimension `I`.
@@ -197,11 +235,11 @@ public:
     /// Dimension `i` with its extent; out of range: IndexError.
     [[nodiscard]] Axis axis(int i, SourceLoc loc = SourceLoc::current()) const;
     [[nodiscard]] Shape shape(SourceLoc loc = SourceLoc::current()) const;
-    /// The coordinates along some dimensions, as the domain of a nest.
-    [[nodiscard]] IndexSpace domain(Dim a, SourceLoc loc = SourceLoc::current()) const;
-    [[nodiscard]] IndexSpace domain(Axis a, SourceLoc loc = SourceLoc::current()) const {
-        return domain(a.dim, loc);
-    }
+    /// The coordinates along up to six dimensions, in the order given, as the domain of a nest. A dimension
+    /// that the tile lacks: IndexError; one given twice: ValueError.
+    [[nodiscard]] IndexSpace domain(DimArg a, DimArg b = {}, DimArg c = {}, DimArg d = {},
+                                    DimArg e = {}, DimArg f = {},
+                                    SourceLoc loc = SourceLoc::current()) const;
     /// The tile at the nest's coordinate: the domain's dimensions leave the shape.
     [[nodiscard]] Tile at(const Nest &nest, SourceLoc loc = SourceLoc::current()) const;
     /// The tile at explicit coordinates of its leading dimensions.
@@ -240,13 +278,66 @@ LUISA_TILE_MIXED(-)
 LUISA_TILE_MIXED(*)
 LUISA_TILE_MIXED(/)
 LUISA_TILE_MIXED(%)
+LUISA_TILE_MIXED(&)
+LUISA_TILE_MIXED(|)
+LUISA_TILE_MIXED(^)
+LUISA_TILE_MIXED(<<)
+LUISA_TILE_MIXED(>>)
 LUISA_TILE_MIXED(<)
 LUISA_TILE_MIXED(<=)
 LUISA_TILE_MIXED(>)
 LUISA_TILE_MIXED(>=)
 LUISA_TILE_MIXED(==)
 LUISA_TILE_MIXED(!=)
+LUISA_TILE_MIXED(+=)
+LUISA_TILE_MIXED(-=)
+LUISA_TILE_MIXED(*=)
+LUISA_TILE_MIXED(/=)
+LUISA_TILE_MIXED(%=)
+LUISA_TILE_MIXED(&=)
+LUISA_TILE_MIXED(|=)
+LUISA_TILE_MIXED(^=)
+LUISA_TILE_MIXED(<<=)
+LUISA_TILE_MIXED(>>=)
 #undef LUISA_TILE_MIXED
+
+// Host numbers that would lose their fraction, or mix bool with numbers.
+#define LUISA_TILE_UNFIT(OP)                                                                       \
+    template<StagedValue A, class U>                                                               \
+        requires(std::is_arithmetic_v<U> && !HostNumberFor<U, element_t<A>>)                       \
+    A operator OP(const A &a, U) {                                                                 \
+        static_assert(core::always_false<A>, "the host number of `" #OP "` does not convert to "   \
+                                             "the element type: cast<T>(...) the tile, or write "  \
+                                             "an integer");                                        \
+        return a;                                                                                  \
+    }                                                                                              \
+    template<class U, StagedValue A>                                                               \
+        requires(std::is_arithmetic_v<U> && !HostNumberFor<U, element_t<A>>)                       \
+    A operator OP(U u, const A &a) { return a OP u; }
+LUISA_TILE_UNFIT(+)
+LUISA_TILE_UNFIT(-)
+LUISA_TILE_UNFIT(*)
+LUISA_TILE_UNFIT(/)
+LUISA_TILE_UNFIT(%)
+LUISA_TILE_UNFIT(<)
+LUISA_TILE_UNFIT(<=)
+LUISA_TILE_UNFIT(>)
+LUISA_TILE_UNFIT(>=)
+LUISA_TILE_UNFIT(==)
+LUISA_TILE_UNFIT(!=)
+#undef LUISA_TILE_UNFIT
+
+#define LUISA_TILE_LOGIC(OP)                                                                       \
+    template<StagedValue A, StagedValue B>                                                         \
+        requires(!std::same_as<element_t<A>, bool> || !std::same_as<element_t<B>, bool>)           \
+    A operator OP(const A &a, const B &) {                                                         \
+        static_assert(core::always_false<A>,                                                       \
+                      "`" #OP "` joins bool values: compare first, as in x > 0.0f");               \
+        return a;                                                                                  \
+    }
+LUISA_TILE_LOGIC(&&)
+LUISA_TILE_LOGIC(||)
+#undef LUISA_TILE_LOGIC
 
 template<class T>
 ScalarArg<T>::ScalarArg(const Scalar<T> &s, SourceLoc loc) : v{s.value(loc)}, loc{loc} {}
@@ -254,7 +345,7 @@ template<class T>
 ScalarParam<T>::ScalarParam(const Scalar<T> &s, SourceLoc loc) : v{s.value(loc)}, loc{loc} {}
 template<class T>
 ScalarParam<T>::ScalarParam(const Tile<T> &s, SourceLoc loc)
-    : v{core::require_scalar(s.value(loc), "a single element", loc)}, loc{loc} {}
+    : v{core::require_scalar(s.value(loc), "this value", loc)}, loc{loc} {}
 template<class T>
 TileArg<T>::TileArg(const Tile<T> &t, SourceLoc loc) : v{t.value(loc)}, loc{loc} {}
 template<class T>
@@ -269,7 +360,7 @@ Value *index_of(Value *integer, SourceLoc loc);
 int rank_of(Value *x);
 Axis axis_of(Value *x, int i, SourceLoc loc);
 Shape shape_of(Value *x, SourceLoc loc);
-IndexSpace domain_of(Value *x, Dim dim, SourceLoc loc);
+IndexSpace domain_of(Value *x, std::initializer_list<DimArg> dims, SourceLoc loc);
 Value *extract(Value *x, const Coord &place, SourceLoc loc);
 Value *extract(Value *x, const Nest &nest, SourceLoc loc);
 }// namespace core
@@ -293,8 +384,10 @@ template<class T> Axis Tile<T>::axis(int i, SourceLoc loc) const {
 template<class T> Shape Tile<T>::shape(SourceLoc loc) const {
     return core::shape_of(value(loc), loc);
 }
-template<class T> IndexSpace Tile<T>::domain(Dim d, SourceLoc loc) const {
-    return core::domain_of(value(loc), d, loc);
+template<class T>
+IndexSpace Tile<T>::domain(DimArg a, DimArg b, DimArg c, DimArg d, DimArg e, DimArg f,
+                           SourceLoc loc) const {
+    return core::domain_of(value(loc), {a, b, c, d, e, f}, loc);
 }
 template<class T> Tile<T> Tile<T>::at(const Nest &nest, SourceLoc loc) const {
     return {core::extract(value(loc), nest, loc), loc};
@@ -303,6 +396,7 @@ template<class T> Tile<T> Tile<T>::at(const Coord &place, SourceLoc loc) const {
     return {core::extract(value(loc), place, loc), loc};
 }
 
+#undef LUISA_TILE_NO_REFERENCES
 #undef LUISA_TILE_BINARY
 #undef LUISA_TILE_COMPARE
 #undef LUISA_TILE_COMPOUND

@@ -24,24 +24,31 @@ void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Boun
            Value *tile, SourceLoc loc);
 Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc);
 void store_element(const ViewHandle &view, const Coord &place, Value *value, SourceLoc loc);
-/// The coordinate of a nest in its own domain, or along its whole path from the root.
-std::vector<Value *> nest_coordinates(const Nest &nest, bool whole_path, SourceLoc loc);
 }// namespace core
 
 /// Where the instances of a nest find their boxes in a view: `local` is the box, and `origin` gives its
-/// first coordinate from those of the nest (one Scalar<int64_t> each).
+/// first coordinate from those of the nest, or from the whole path of nests, outermost first, as
+/// many as it takes (one Scalar<int64_t> each).
 class ViewMap {
 public:
     template<class F>
     ViewMap(Shape local, F origin, SourceLoc loc = SourceLoc::current())
-        : shape{std::move(local)}, origin{[f = std::move(origin),
-                                           loc](const std::vector<core::Value *> &at) {
-              return core::call_with_coordinates("view map", f, at, loc);
-          }} {}
+        : shape{std::move(local)}, takes{core::coordinate_count<F>()},
+          origin{[f = std::move(origin), loc](core::Value *const *at) {
+              return core::call_with_coordinates(f, at, loc);
+          }},
+          loc{loc} {}
 
     Shape shape;
-    std::function<Coord(const std::vector<core::Value *> &)> origin;
+    size_t takes;///< coordinates
+    std::function<Coord(core::Value *const *)> origin;
+    SourceLoc loc;
 };
+
+namespace core {
+/// The origin of the nest's box; CallError when the map takes another number of coordinates.
+Coord origin_of(const ViewMap &map, const Nest &nest, SourceLoc loc);
+}// namespace core
 
 /// A box of a view: what `A(origin, shape)` names. Nothing is read or written until load or store.
 template<class T> class MemoryRef {
@@ -53,7 +60,10 @@ public:
           _bounds{bounds} {}
     MemoryRef(const MemoryRef &) = default;
     MemoryRef &operator=(const MemoryRef &) = delete;
-    template<class U> MemoryRef &operator=(const U &) = delete;// use .store(tile)
+    template<class U> MemoryRef &operator=(const U &) {
+        static_assert(core::always_false<U>, "a box of a view is no variable: write .store(tile)");
+        return *this;
+    }
 
     /// A snapshot of the box.
     [[nodiscard]] Tile<E> load(SourceLoc loc = SourceLoc::current()) const {
@@ -87,8 +97,16 @@ public:
         : _view{std::move(view)}, _place{std::move(place)} {}
     ElementRef(const ElementRef &) = default;
     ElementRef &operator=(const ElementRef &) = delete;
-    template<class U> ElementRef &operator=(const U &) = delete; // use .store(value)
-    template<class U> ElementRef &operator+=(const U &) = delete;// use .load() and .store()
+    template<class U> ElementRef &operator=(const U &) {
+        static_assert(core::always_false<U>,
+                      "an element of a view is no variable: write .store(value)");
+        return *this;
+    }
+    template<class U> ElementRef &operator+=(const U &) {
+        static_assert(core::always_false<U>,
+                      "an element of a view is no variable: write a.store(a.load() + value)");
+        return *this;
+    }
 
     [[nodiscard]] Scalar<E> load(SourceLoc loc = SourceLoc::current()) const {
         return {core::load_element(_view, _place, loc), loc};
@@ -189,18 +207,35 @@ public:
     /// The box that `map` gives to the nest's coordinate; the same as writing `nest.index()` in the origin.
     [[nodiscard]] MemoryRef<T> tile(const Nest &nest, const ViewMap &map, Bounds b = Bounds::ZERO,
                                     SourceLoc loc = SourceLoc::current()) const {
-        return {_view, map.origin(core::nest_coordinates(nest, false, loc)), map.shape, b};
+        return {_view, core::origin_of(map, nest, loc), map.shape, b};
     }
     [[nodiscard]] MemoryRef<T> operator()(const Coord &origin, const Shape &shape,
                                           Bounds b = Bounds::ZERO) const {
         return {_view, origin, shape, b};
     }
     [[nodiscard]] ElementRef<T> operator()(const Coord &place) const { return {_view, place}; }
+    /// Another number of indices than dimensions.
+    template<class... I>
+        requires(sizeof...(I) != static_cast<size_t>(R) && sizeof...(I) > 0 &&
+                 (std::is_convertible_v<const I &, IndexArg> && ...))
+    ElementRef<T>
+    operator()(const I &...) const {
+        static_assert(core::always_false<T>, "A(i, …) takes one index a dimension of the view");
+        return {_view, {}};
+    }
     /// One element, loaded.
     [[nodiscard]] Scalar<E> operator[](core::CoordArg place) const {
         return ElementRef<T>{_view, place.coord}.load(place.loc);
     }
+    /// C++20 reads `A[i, j]` as `A[j]`.
+    template<class I>
+        requires std::is_convertible_v<const I &, IndexArg> Scalar<E>
+    operator[](const I &) const { return index_without_coord<I>(); }
 #if defined(__cpp_multidimensional_subscript)
+    template<class I, class... J>
+        requires(sizeof...(J) > 0 && std::is_convertible_v<const I &, IndexArg>)
+    Scalar<E>
+    operator[](const I &, const J &...) const { return index_without_coord<I>(); }
     // Two overloads: g++ 12 rejects default arguments on a multi-argument operator[].
     [[nodiscard]] Tile<E> operator[](core::CoordArg origin, const Shape &shape) const {
         return {core::load(_view, origin.coord, shape, Bounds::ZERO, nullptr, origin.loc),
@@ -215,6 +250,13 @@ public:
                 s.origin.loc};
     }
 #endif
+
+private:
+    template<class I> static Scalar<E> index_without_coord() {
+        static_assert(core::always_false<I>,
+                      "one element is A[coord(i, j)] or A(i, j).load(), not A[i, j]");
+        return {};
+    }
 };
 
 }// namespace luisa::tile

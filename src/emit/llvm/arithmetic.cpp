@@ -165,9 +165,14 @@ llvm::Value *Emitter::extremum(Opcode op, ScalarType type, llvm::Value *a, llvm:
                                 : (low ? llvm::Intrinsic::umin : llvm::Intrinsic::umax);
         return intrinsic(id, {a, b});
     }
+    // The instructions hand a signalling NaN on; a sum quiets it.
+    auto quieted = [&](ID id) {
+        auto *result = intrinsic(id, {a, b});
+        return _b.CreateSelect(_b.CreateFCmpUNO(a, b), _b.CreateFAdd(a, b), result);
+    };
     switch (op) {
-        case Opcode::MINIMUM: return intrinsic(llvm::Intrinsic::minimum, {a, b});
-        case Opcode::MAXIMUM: return intrinsic(llvm::Intrinsic::maximum, {a, b});
+        case Opcode::MINIMUM: return quieted(llvm::Intrinsic::minimum);
+        case Opcode::MAXIMUM: return quieted(llvm::Intrinsic::maximum);
         case Opcode::FMIN: return intrinsic(llvm::Intrinsic::minimumnum, {a, b});
         default: return intrinsic(llvm::Intrinsic::maximumnum, {a, b});
     }

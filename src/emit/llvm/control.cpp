@@ -22,6 +22,39 @@ void mark_final(llvm::Instruction *branch) {
     branch->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
 
+bool is_constant(const ir::Value *value, int64_t &out) {
+    auto *op = value->definition();
+    if (!op || op->opcode() != ir::Opcode::CONSTANT) {
+        return false;
+    }
+    out = static_cast<int64_t>(op->get<ir::ConstantPayload>().bits);
+    return true;
+}
+
+/// Whether a value is known to be a multiple of `step`: a constant, or x - x % constant.
+bool is_multiple(const ir::Value *value, int64_t step) {
+    int64_t known = 0;
+    if (is_constant(value, known)) {
+        return known % step == 0;
+    }
+    auto *op = value->definition();
+    auto *rest = op && op->opcode() == ir::Opcode::SUB ? op->operand(1)->definition() : nullptr;
+    return rest && rest->opcode() == ir::Opcode::REM && rest->operand(0) == op->operand(0) &&
+           is_constant(rest->operand(1), known) && known != 0 && known % step == 0;
+}
+
+/// Whether the step past the last index is known not to wrap.
+bool ends_without_wrap(const ir::Operation &loop) {
+    int64_t step = 0, end = 0;
+    if (!is_constant(loop.operand(2), step) || step <= 0) {
+        return false;
+    }
+    if (step == 1 || (is_constant(loop.operand(1), end) && end <= INT64_MAX - (step - 1))) {
+        return true;
+    }
+    return is_multiple(loop.operand(0), step) && is_multiple(loop.operand(1), step);
+}
+
 }// namespace
 
 void Emitter::emit_for(const ir::Operation &op) {
@@ -50,8 +83,11 @@ void Emitter::emit_for(const ir::Operation &op) {
     emit_region(*op.body());
     auto *yield = op.body()->terminator();
     auto *latch = _b.GetInsertBlock();
-    // Indices stay below the end, which is an i64: the step past it may not wrap in any real program.
-    auto *next = _b.CreateAdd(iv, step, "", false, true);
+    // Where the step past the end might wrap, the distance that is left decides; it fits unsigned.
+    bool proven = ends_without_wrap(op);
+    auto *next = _b.CreateAdd(iv, step, "", false, proven);
+    auto *again = proven ? _b.CreateICmpSLT(next, end)
+                         : _b.CreateICmpUGT(_b.CreateSub(end, iv), step);
     iv->addIncoming(next, latch);
     std::vector<llvm::Value *> final_values;
     for (size_t i = 0; i < states; ++i) {
@@ -59,7 +95,7 @@ void Emitter::emit_for(const ir::Operation &op) {
         carried[i]->addIncoming(value, latch);
         final_values.push_back(value);
     }
-    mark_final(_b.CreateCondBr(_b.CreateICmpSLT(next, end), body, after));
+    mark_final(_b.CreateCondBr(again, body, after));
     _b.SetInsertPoint(after);
     for (size_t i = 0; i < states; ++i) {
         auto *phi = _b.CreatePHI(final_values[i]->getType(), 2);

@@ -118,11 +118,16 @@ ir::Value *Lowering::evaluate_operation(const ir::Operation &op, Point &point) {
             inner.mask = point.mask;
             inner.guard = point.guard;
             const auto &from = op.result()->type()->dims, &to = op.operand(0)->type()->dims;
+            bool same_place = true;
             for (size_t i = 0; i < to.size(); ++i) {
+                same_place &= from[i].extent == 1 || from[i].dim == to[i].dim;
                 inner.at[to[i].dim.id] = local_coordinate(from[i], point);
                 if (auto clip = point.clips.find(from[i].dim.id); clip != point.clips.end()) {
                     inner.clips[to[i].dim.id] = clip->second;
                 }
+            }
+            if (same_place) {
+                inner.known = point.known;
             }
             return evaluate(op.operand(0), inner);
         }

@@ -8,9 +8,24 @@ using ir::Opcode;
 
 namespace {
 
-size_t domain_operands(const ir::Operation &nest) {
-    const auto &payload = nest.get<ir::NestPayload>();
-    return payload.is_range ? 3 : payload.dims.size();
+/// Steps of begin, begin + step, … before `end` for a step that is not constant: nothing where it
+/// is 0. The distance fits in 64 bits without a sign.
+ir::Value *range_count(MachineBuilder &b, ir::Value *begin, ir::Value *end, ir::Value *step) {
+    auto *zero = b.index(0);
+    auto as = [&](ir::Value *x, ScalarType type) {
+        return b.pure(Opcode::BITCAST, {x}, ir::None{}, b.module().scalar(type));
+    };
+    auto *up = b.compare(Opcode::GT, step, zero);
+    auto either = [&](ir::Value *yes, ir::Value *no) { return b.pure(Opcode::ITE, {up, yes, no}); };
+    auto *distance = either(b.sub(end, begin), b.sub(begin, end));
+    auto *width = either(step, b.sub(zero, step));
+    auto *runs = b.pure(Opcode::AND, {b.compare(Opcode::NE, step, zero),
+                                      either(b.compare(Opcode::LT, begin, end),
+                                             b.compare(Opcode::GT, begin, end))});
+    auto *whole = b.pure(Opcode::DIV, {as(b.sub(distance, b.index(1)), ScalarType::UINT64),
+                                       as(width, ScalarType::UINT64)});
+    auto *count = b.add(as(whole, ScalarType::INT64), b.index(1));
+    return b.pure(Opcode::ITE, {runs, count, zero});
 }
 
 }// namespace
@@ -30,7 +45,7 @@ void Lowering::lower_block(const plan::Block &block) {
 void Lowering::lower_sequential(const ir::Operation &op) {
     _b.set_location(op.loc);
     switch (op.opcode()) {
-        case Opcode::PARALLEL: lower_parallel(op); break;
+        case Opcode::PARALLEL:
         case Opcode::SERIAL:
         case Opcode::PIPELINE:
         case Opcode::REDUCE: lower_nest(op); break;
@@ -51,16 +66,63 @@ Lowering::Range Lowering::range_of(const ir::Operation &nest) {
     auto *begin = scalar_value(nest.operand(0)), *end = scalar_value(nest.operand(1)),
          *step = scalar_value(nest.operand(2));
     int64_t known = 0;
-    if (MachineBuilder::is_constant(step, known) && known > 0) {
-        return {begin, end, step, nullptr};
+    if (!MachineBuilder::is_constant(step, known)) {
+        return {_b.index(0), range_count(_b, begin, end, step), _b.index(1), begin, step};
     }
-    if (MachineBuilder::is_constant(step, known)) {
-        // begin, begin + step, … while > end: as distances 0, |step|, … below begin - end.
-        return {_b.index(0), _b.sub(begin, end), _b.index(-known), begin};
+    if (known > 0) {
+        return {begin, end, step};
     }
-    throw UnsupportedError{"a range whose step only the launch knows has no CPU realization yet; "
-                           "give it a constant step",
-                           nest.loc};
+    int64_t first = 0, last = 0, distance = 0;
+    bool fits = MachineBuilder::is_constant(begin, first) &&
+                MachineBuilder::is_constant(end, last) &&
+                !__builtin_sub_overflow(first, last, &distance) && known != INT64_MIN;
+    if (!fits) {
+        return {_b.index(0), range_count(_b, begin, end, step), _b.index(1), begin, step};
+    }
+    // begin, begin + step, … while > end: as distances 0, |step|, … below begin - end.
+    return {_b.index(0), _b.sub(begin, end), _b.index(-known), begin};
+}
+
+Values Lowering::nest_loops(const ir::Operation &nest, bool reversed, const Values &states,
+                            const std::function<Values(const Values &)> &body) {
+    const auto &payload = nest.get<ir::NestPayload>();
+    const auto &arguments = nest.body()->arguments();
+    if (payload.is_range) {
+        auto range = range_of(nest);
+        return _b.loop(range.begin, range.end, range.step, states,
+                       [&](ir::Value *iv, const Values &now) {
+                           if (reversed) {
+                               auto *last = _b.sub(_b.sub(range.end, range.begin), _b.index(1));
+                               auto *steps = _b.mul(_b.div(last, range.step), range.step);
+                               iv = _b.add(range.begin, _b.sub(steps, _b.sub(iv, range.begin)));
+                           }
+                           _scalars[arguments[0]] = range.index(_b, iv);
+                           return body(now);
+                       });
+    }
+    std::function<Values(size_t, const Values &)> loops = [&](size_t axis, const Values &outer) {
+        if (axis == payload.dims.size()) {
+            return body(outer);
+        }
+        auto *extent = scalar_value(nest.operand(axis));
+        return _b.loop(_b.index(0), extent, 1, outer, [&](ir::Value *iv, const Values &now) {
+            _scalars[arguments[axis]] = reversed ? _b.sub(_b.sub(extent, _b.index(1)), iv) : iv;
+            return loops(axis + 1, now);
+        });
+    };
+    return loops(0, states);
+}
+
+std::vector<size_t> Lowering::scalar_states(const ir::Operation &op) {
+    std::vector<size_t> scalars;
+    for (size_t i = 0; i < op.result_count(); ++i) {
+        if (op.result(i)->type()->is_scalar()) {
+            scalars.push_back(i);
+        } else {
+            allocate(_plan->home(op.result(i)));
+        }
+    }
+    return scalars;
 }
 
 Values Lowering::lower_body(const ir::Region &region) {
@@ -78,103 +140,27 @@ Values Lowering::lower_body(const ir::Region &region) {
 
 void Lowering::lower_nest(const ir::Operation &op) {
     const auto &payload = op.get<ir::NestPayload>();
+    if (op.opcode() == Opcode::REDUCE && payload.policy == ReductionPolicy::BALANCED_TREE) {
+        return lower_balanced_nest(op);
+    }
     auto *body = op.body();
     size_t indices = body->arguments().size() - op.result_count();
+    auto scalars = scalar_states(op);
     Values initial;
-    std::vector<size_t> scalar_states;
-    for (size_t i = 0; i < op.result_count(); ++i) {
-        if (op.result(i)->type()->is_scalar()) {
-            scalar_states.push_back(i);
-            initial.push_back(scalar_value(op.operand(domain_operands(op) + i)));
-        } else {
-            allocate(_plan->home(op.result(i)));
-        }
+    for (auto i : scalars) {
+        initial.push_back(scalar_value(op.operand(op.operand_count() - op.result_count() + i)));
     }
+    // Every instance of a `parallel` reads the value as it came in.
+    bool independent = op.opcode() == Opcode::PARALLEL;
     bool reversed = op.opcode() == Opcode::REDUCE && payload.policy == ReductionPolicy::FOLD_RIGHT;
-    if (op.opcode() == Opcode::REDUCE && payload.policy == ReductionPolicy::BALANCED_TREE) {
-        throw UnsupportedError{
-            "reduce: a balanced tree over a body that is not one built-in update "
-            "has no CPU realization yet; write reduce(x, axes, op, "
-            "reduction::balanced_tree)",
-            op.loc};
-    }
-    auto run_body = [&](const Values &states) {
-        for (size_t i = 0; i < scalar_states.size(); ++i) {
-            _scalars[body->argument(indices + scalar_states[i])] = states[i];
+    auto results = nest_loops(op, reversed, initial, [&](const Values &states) {
+        for (size_t i = 0; i < scalars.size(); ++i) {
+            _scalars[body->argument(indices + scalars[i])] = independent ? initial[i] : states[i];
         }
         return lower_body(*body);
-    };
-    std::function<Values(size_t, const Values &)> loops = [&](size_t axis, const Values &states) {
-        if (axis == payload.dims.size()) {
-            return run_body(states);
-        }
-        auto *extent = scalar_value(op.operand(axis));
-        return _b.loop(_b.index(0), extent, 1, states, [&](ir::Value *iv, const Values &now) {
-            auto *index = reversed ? _b.sub(_b.sub(extent, _b.index(1)), iv) : iv;
-            _scalars[body->argument(axis)] = index;
-            return loops(axis + 1, now);
-        });
-    };
-    Values results;
-    if (payload.is_range) {
-        auto range = range_of(op);
-        results = _b.loop(range.begin, range.end, range.step, initial,
-                          [&](ir::Value *iv, const Values &now) {
-                              if (reversed) {
-                                  auto *span = _b.sub(range.end, range.begin);
-                                  auto *last = _b.sub(span, _b.index(1));
-                                  auto *steps = _b.mul(_b.div(last, range.step), range.step);
-                                  iv = _b.add(range.begin, _b.sub(steps, _b.sub(iv, range.begin)));
-                              }
-                              _scalars[body->argument(0)] = range.index(_b, iv);
-                              return run_body(now);
-                          });
-    } else {
-        results = loops(0, initial);
-    }
-    for (size_t i = 0; i < scalar_states.size(); ++i) {
-        _scalars[op.result(scalar_states[i])] = results[i];
-    }
-}
-
-void Lowering::lower_parallel(const ir::Operation &op) {
-    const auto &payload = op.get<ir::NestPayload>();
-    auto *body = op.body();
-    size_t indices = body->arguments().size() - op.result_count();
-    Values initial;
-    std::vector<size_t> scalar_states;
-    for (size_t i = 0; i < op.result_count(); ++i) {
-        if (op.result(i)->type()->is_scalar()) {
-            scalar_states.push_back(i);
-            // Every instance reads the value as it came in.
-            auto *incoming = scalar_value(op.operand(domain_operands(op) + i));
-            initial.push_back(incoming);
-            _scalars[body->argument(indices + i)] = incoming;
-        } else {
-            allocate(_plan->home(op.result(i)));
-        }
-    }
-    std::function<Values(size_t, const Values &)> loops = [&](size_t axis, const Values &states) {
-        if (axis == indices) {
-            return lower_body(*body);
-        }
-        if (payload.is_range) {
-            auto range = range_of(op);
-            return _b.loop(range.begin, range.end, range.step, states,
-                           [&](ir::Value *iv, const Values &now) {
-                               _scalars[body->argument(0)] = range.index(_b, iv);
-                               return loops(1, now);
-                           });
-        }
-        auto *extent = scalar_value(op.operand(axis));
-        return _b.loop(_b.index(0), extent, 1, states, [&](ir::Value *iv, const Values &now) {
-            _scalars[body->argument(axis)] = iv;
-            return loops(axis + 1, now);
-        });
-    };
-    auto results = loops(0, initial);
-    for (size_t i = 0; i < scalar_states.size(); ++i) {
-        _scalars[op.result(scalar_states[i])] = results[i];
+    });
+    for (size_t i = 0; i < scalars.size(); ++i) {
+        _scalars[op.result(scalars[i])] = results[i];
     }
 }
 
@@ -197,15 +183,10 @@ void Lowering::lower_if(const ir::Operation &op) {
 
 void Lowering::lower_while(const ir::Operation &op) {
     auto *body = op.body();
+    auto scalars = scalar_states(op);
     Values initial;
-    std::vector<size_t> scalar_states;
-    for (size_t i = 0; i < op.result_count(); ++i) {
-        if (op.result(i)->type()->is_scalar()) {
-            scalar_states.push_back(i);
-            initial.push_back(scalar_value(op.operand(i)));
-        } else {
-            allocate(_plan->home(op.result(i)));
-        }
+    for (auto i : scalars) {
+        initial.push_back(scalar_value(op.operand(i)));
     }
     const auto &steps = _plan->blocks.at(body).steps;
     size_t split = 0;
@@ -218,8 +199,8 @@ void Lowering::lower_while(const ir::Operation &op) {
     plan::Block before{{steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(split) - 1}};
     plan::Block after{{steps.begin() + static_cast<std::ptrdiff_t>(split), steps.end()}};
     auto bind = [&](const Values &states) {
-        for (size_t i = 0; i < scalar_states.size(); ++i) {
-            _scalars[body->argument(scalar_states[i])] = states[i];
+        for (size_t i = 0; i < scalars.size(); ++i) {
+            _scalars[body->argument(scalars[i])] = states[i];
         }
     };
     auto results = _b.while_loop(
@@ -232,13 +213,13 @@ void Lowering::lower_while(const ir::Operation &op) {
         [&](const Values &) {
             lower_block(after);
             Values yields;
-            for (auto i : scalar_states) {
+            for (auto i : scalars) {
                 yields.push_back(scalar_value(body->terminator()->operand(i)));
             }
             return yields;
         });
-    for (size_t i = 0; i < scalar_states.size(); ++i) {
-        _scalars[op.result(scalar_states[i])] = results[i];
+    for (size_t i = 0; i < scalars.size(); ++i) {
+        _scalars[op.result(scalars[i])] = results[i];
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-// Reductions whose order is fixed: argmin and argmax, balanced trees.
+// argmin and argmax: the first of equals wins, so elements are seen in their order.
 
 namespace luisa::tile::cpu {
 
@@ -95,80 +95,6 @@ void Lowering::lower_arg_reduction(const LoopGroup &group, size_t depth, Point &
             slot += 2;
         }
     }
-}
-
-void Lowering::lower_balanced(const LoopGroup &group, const Root &root) {
-    const auto &payload = root.op->get<ir::ReducePayload>();
-    if (payload.has_mask) {
-        throw UnsupportedError{
-            "reduce: a balanced tree over the elements that a mask leaves has no CPU "
-            "realization yet; use ite to give the others the identity, or a fold",
-            root.op->loc};
-    }
-    auto type = root.op->operand(0)->scalar();
-    auto bytes = static_cast<int64_t>(size_of(type));
-    size_t folds = 0;
-    int64_t count = 1;
-    while (folds < group.loops.size() && !group.folds(group.loops[folds].dim)) {
-        ++folds;
-    }
-    for (size_t i = folds; i < group.loops.size(); ++i) {
-        count *= group.loops[i].extent;
-    }
-    int lanes = group.vector_axis >= 0 ? group.lanes : 1;
-    auto offset = allocate_bytes(count * lanes * bytes);
-    auto *leaves = _b.address(_scratch, nullptr, 1, offset);
-    auto *shape = lanes > 1 ? _b.module().vector(type, static_cast<uint16_t>(lanes))
-                            : _b.module().scalar(type);
-    ir::MemoryPayload plain{static_cast<uint32_t>(bytes), false, false};
-    auto leaf = [&](ir::Value *index) { return _b.address(leaves, index, lanes * bytes); };
-    auto reduce_here = [&](Point &point) {
-        std::function<void(size_t, Point &, ir::Value *)> fill = [&](size_t at, Point &place,
-                                                                     ir::Value *index) {
-            if (at == group.loops.size()) {
-                auto *value = _b.splat(evaluate(root.op->operand(0), place), lanes);
-                _b.effect(Opcode::WRITE, {leaf(index), value}, plain);
-                return;
-            }
-            const auto &loop = group.loops[at];
-            _b.loop(_b.index(0), _b.index(loop.extent), 1, {}, [&](ir::Value *iv, const Values &) {
-                auto next = place.derived();
-                next.at[loop.dim.id] = {iv, 0, nullptr};
-                fill(at + 1, next, _b.add(_b.mul(index, _b.index(loop.extent)), iv));
-                return Values{};
-            });
-        };
-        fill(folds, point, _b.index(0));
-        // Splitting at the largest power of two below the length pairs neighbours level by level.
-        for (int64_t step = 1; step < count; step *= 2) {
-            _b.loop(
-                _b.index(0), _b.index(count - step), 2 * step, {},
-                [&](ir::Value *iv, const Values &) {
-                    auto *a = _b.read(Opcode::READ, {leaf(iv)}, plain, shape);
-                    auto *b = _b.read(Opcode::READ, {leaf(_b.add(iv, _b.index(step)))}, plain,
-                                      shape);
-                    _b.effect(Opcode::WRITE, {leaf(iv), reduce_step(payload.reducer, a, b)}, plain);
-                    return Values{};
-                });
-        }
-        auto *result = count > 0 ? _b.read(Opcode::READ, {leaf(_b.index(0))}, plain, shape)
-                                 : _b.constant(type, seed_bits(payload.reducer, type));
-        write_result(root, result, point);
-    };
-    std::function<void(size_t, Point &)> kept = [&](size_t at, Point &point) {
-        if (at == folds) {
-            return reduce_here(point);
-        }
-        const auto &loop = group.loops[at];
-        int width = static_cast<int>(at) == group.vector_axis ? lanes : 1;
-        vector_loop(loop.dim, _b.index(loop.extent), loop.extent, width, 1, point, {},
-                    [&](Point &inner, int, const Values &) {
-                        kept(at + 1, inner);
-                        return Values{};
-                    });
-    };
-    Point point;
-    kept(0, point);
 }
 
 }// namespace luisa::tile::cpu

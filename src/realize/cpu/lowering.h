@@ -41,15 +41,27 @@ struct Point {
     [[nodiscard]] Point derived() const { return {at, clips, lanes, mask, guard, {}}; }
 };
 
+/// The operands of a contraction: one is read in vectors along the columns, of the other one element is
+/// multiplied with a whole vector.
+enum class Side : uint8_t { VECTOR, SCALAR };
+
+/// How the panels of one operand are laid out and filled; null when it is read where it is.
+[[nodiscard]] inline const plan::PanelPlan *panel_plan(const plan::Contraction &c, Side side) {
+    const auto &panel = side == Side::VECTOR ? c.vector_panel : c.scalar_panel;
+    return panel ? &*panel : nullptr;
+}
+
 /// State of the realization of one kernel. Split over several files by concern: evaluation
 /// (evaluate.cpp, access.cpp), loop groups, contractions, nests.
 class Lowering {
 public:
+    struct TreeState;///< one state of a balanced `reduce` nest
+
     Lowering(const plan::Plan &plan, ir::Module &machine);
 
     void lower_phase(const plan::Phase &phase, const std::string &name, Phase &out);
-    /// The phase that fills shared panels of `contraction` for the instances of `root`.
-    void lower_pack(const plan::Contraction &contraction, const ir::Operation &root,
+    /// The phase that fills the shared panels of one operand of `contraction` for the instances of `root`.
+    void lower_pack(const plan::Contraction &contraction, Side side, const ir::Operation &root,
                     const std::string &name, Phase &out);
     [[nodiscard]] int64_t scratch_bytes() const noexcept { return _scratch_peak; }
     [[nodiscard]] int64_t shared_bytes() const noexcept { return _shared_used; }
@@ -109,6 +121,8 @@ private:
                      const std::unordered_map<uint32_t, ir::Value *> &ends);
     void lower_fold(const plan::LoopGroup &group, size_t depth, Point &point);
     void lower_balanced(const plan::LoopGroup &group, const plan::Root &root);
+    void lower_balanced_at(const plan::LoopGroup &group, size_t depth, const plan::Root &root,
+                           int64_t offset, Point &point);
     void lower_arg_reduction(const plan::LoopGroup &group, size_t depth, Point &point);
     Values fold_loops(const plan::LoopGroup &group, size_t depth, Point &point, Values states);
     Values fold_elements(const plan::LoopGroup &group, int part, Point &point, Values states);
@@ -132,20 +146,29 @@ private:
 
     void lower_sequential(const ir::Operation &op);
     void lower_nest(const ir::Operation &op);
-    void lower_parallel(const ir::Operation &op);
+    void lower_balanced_nest(const ir::Operation &op);
+    std::vector<TreeState> tree_states(const ir::Operation &op);
+    int64_t tree_levels(const ir::Operation &nest);
     void lower_if(const ir::Operation &op);
     void lower_while(const ir::Operation &op);
     Values lower_body(const ir::Region &region);
-    /// A range as an ascending loop of its step numbers times |step|.
+    /// A range as an ascending loop, and how its indices follow from the loop's.
     struct Range {
-        ir::Value *begin, *end, *step;///< of the loop that is emitted
-        ir::Value *first;///< index of the first step when the range descends, else null
+        ir::Value *begin, *end, *step;///< of the loop that is emitted; the step is positive
+        ir::Value *first = nullptr;   ///< null: the loop's index is the range's
+        ir::Value *stride = nullptr;  ///< index = first + stride · iv; null: first - iv
 
         [[nodiscard]] ir::Value *index(MachineBuilder &b, ir::Value *iv) const {
-            return first ? b.sub(first, iv) : iv;
+            return !first ? iv : !stride ? b.sub(first, iv) : b.add(first, b.mul(iv, stride));
         }
     };
     Range range_of(const ir::Operation &nest);
+    /// Emits the loops of a nest around `body`, which finds the indices bound; from the last
+    /// iteration to the first when `reversed`.
+    Values nest_loops(const ir::Operation &nest, bool reversed, const Values &states,
+                      const std::function<Values(const Values &)> &body);
+    /// Results of `op` that are scalars, which live in registers; storage is made for the others.
+    std::vector<size_t> scalar_states(const ir::Operation &op);
 
     const plan::Plan *_plan;
     MachineBuilder _b;
@@ -157,7 +180,7 @@ private:
     std::unordered_map<const ir::Value *, Coordinate> _map_arguments;
     int64_t _scratch_used = 0, _scratch_peak = 0, _shared_used = 0;
     const ir::Operation *_root = nullptr;///< the `parallel` whose instances are tasks
-    std::unordered_map<const plan::Contraction *, int64_t> _shared_offsets;
+    std::unordered_map<const plan::PanelPlan *, int64_t> _shared_offsets;
     std::unordered_set<const ir::Value *> _written;///< storage that the current step writes
     bool _stores_in_step = false;                  ///< the current step stores to views
 };

@@ -115,9 +115,13 @@ Program realize(const plan::Plan &plan) {
             size_t packs = 0;
             for (const auto &step : plan.blocks.at(nest->body()).steps) {
                 const auto *c = std::get_if<plan::Contraction>(&step);
-                if (c && c->shared) {
-                    lowering.lower_pack(*c, *nest, name + ".pack" + std::to_string(packs++),
-                                        program.phases.emplace_back());
+                for (auto side : {Side::VECTOR, Side::SCALAR}) {
+                    const auto *panel = c ? panel_plan(*c, side) : nullptr;
+                    if (panel && panel->shared) {
+                        lowering.lower_pack(*c, side, *nest,
+                                            name + ".pack" + std::to_string(packs++),
+                                            program.phases.emplace_back());
+                    }
                 }
             }
         }

@@ -65,7 +65,8 @@ uint64_t identity_bits(Reducer reducer, ScalarType type) {
         return number(type, -0.0);
     }
     if (is_float(type) && (reducer == Reducer::FMIN || reducer == Reducer::FMAX)) {
-        return number(type, std::numeric_limits<double>::quiet_NaN());
+        // Both 8-bit formats write NaN with all bits but the sign.
+        return size_of(type) == 1 ? 0x7f : number(type, std::numeric_limits<double>::quiet_NaN());
     }
     return seed_bits(reducer, type);
 }

@@ -164,6 +164,9 @@ int mpfr_gelu_tanh(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) {
 }
 
 int mpfr_softplus(mpfr_t r, const mpfr_t x, mpfr_rnd_t m) {
+    if (mpfr_cmp_ui(x, 100000) > 0) {
+        return mpfr_set(r, x, m);// exp(x) would leave the range of MPFR
+    }
     mpfr_exp(r, x, m);
     return mpfr_log1p(r, r, m);
 }
@@ -211,10 +214,19 @@ double reference_mpfr(Function function, const double *a) {
 }
 
 double ulp_error_f64(Function function, double x, double got) {
-    mpfr_t a, r;
-    mpfr_inits2(300, a, r, nullptr);
-    mpfr_set_d(a, x, MPFR_RNDN);
-    mpfr_references[static_cast<size_t>(function)](r, a, MPFR_RNDN);
+    return ulp_error_f64(function, &x, got);
+}
+
+double ulp_error_f64(Function function, const double *arguments, double got) {
+    mpfr_t a, y, r;
+    mpfr_inits2(300, a, y, r, nullptr);
+    mpfr_set_d(a, arguments[0], MPFR_RNDN);
+    if (function == Function::POW) {
+        mpfr_set_d(y, arguments[1], MPFR_RNDN);
+        mpfr_pow(r, a, y, MPFR_RNDN);
+    } else {
+        mpfr_references[static_cast<size_t>(function)](r, a, MPFR_RNDN);
+    }
     double nearest = mpfr_get_d(r, MPFR_RNDN), error = inf;
     if (std::isnan(nearest) || std::isnan(got)) {
         error = std::isnan(nearest) && std::isnan(got) ? 0 : inf;
@@ -226,7 +238,7 @@ double ulp_error_f64(Function function, double x, double got) {
         mpfr_mul_2si(r, r, 52 - (exponent < -1022 ? -1022 : exponent), MPFR_RNDN);
         error = std::fabs(mpfr_get_d(r, MPFR_RNDN));
     }
-    mpfr_clears(a, r, nullptr);
+    mpfr_clears(a, y, r, nullptr);
     return error;
 }
 

@@ -17,5 +17,7 @@ void reference8(Function function, const double *x, const double *y, double *out
 /// |got - f(x)| by MPFR with 300 bits, in units of the last place of the exact result as a binary64
 /// number. 0 if both are NaN, equal infinities or equal zeros; infinite if the class is wrong.
 [[nodiscard]] double ulp_error_f64(Function function, double x, double got);
+/// The same for a function of one or two arguments.
+[[nodiscard]] double ulp_error_f64(Function function, const double *arguments, double got);
 
 }// namespace luisa::tile::math

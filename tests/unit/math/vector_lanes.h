@@ -12,16 +12,30 @@ namespace luisa::tile::math {
 
 inline constexpr int vector_width = 8;
 
+/// V, and W to calculate in: integers wrap around.
 template<class E> struct VectorType;
-template<> struct VectorType<float> { typedef float V __attribute__((vector_size(32))); };
-template<> struct VectorType<double> { typedef double V __attribute__((vector_size(64))); };
-template<> struct VectorType<int32_t> { typedef int32_t V __attribute__((vector_size(32))); };
-template<> struct VectorType<int64_t> { typedef int64_t V __attribute__((vector_size(64))); };
+template<> struct VectorType<float> {
+    typedef float V __attribute__((vector_size(32)));
+    typedef float W __attribute__((vector_size(32)));
+};
+template<> struct VectorType<double> {
+    typedef double V __attribute__((vector_size(64)));
+    typedef double W __attribute__((vector_size(64)));
+};
+template<> struct VectorType<int32_t> {
+    typedef int32_t V __attribute__((vector_size(32)));
+    typedef uint32_t W __attribute__((vector_size(32)));
+};
+template<> struct VectorType<int64_t> {
+    typedef int64_t V __attribute__((vector_size(64)));
+    typedef uint64_t W __attribute__((vector_size(64)));
+};
 
 /// Eight lanes of E in a compiler vector: the third instance of the function texts, fast enough for
 /// sweeps.
 template<class E> struct Vector {
     using V = typename VectorType<E>::V;
+    using W = typename VectorType<E>::W;
     V v;
 
     Vector() = default;
@@ -50,11 +64,22 @@ template<class E, class F> Vector<E> each(Vector<E> a, Vector<E> b, Vector<E> c,
     return r;
 }
 
-template<class E> Vector<E> operator+(Vector<E> a, Vector<E> b) { return {a.v + b.v}; }
-template<class E> Vector<E> operator-(Vector<E> a, Vector<E> b) { return {a.v - b.v}; }
-template<class E> Vector<E> operator*(Vector<E> a, Vector<E> b) { return {a.v * b.v}; }
+template<class E> Vector<E> operator+(Vector<E> a, Vector<E> b) {
+    using W = typename Vector<E>::W;
+    return {(typename Vector<E>::V)((W)a.v + (W)b.v)};
+}
+template<class E> Vector<E> operator-(Vector<E> a, Vector<E> b) {
+    using W = typename Vector<E>::W;
+    return {(typename Vector<E>::V)((W)a.v - (W)b.v)};
+}
+template<class E> Vector<E> operator*(Vector<E> a, Vector<E> b) {
+    using W = typename Vector<E>::W;
+    return {(typename Vector<E>::V)((W)a.v * (W)b.v)};
+}
 template<class E> Vector<E> operator/(Vector<E> a, Vector<E> b) { return {a.v / b.v}; }
-template<class E> Vector<E> operator-(Vector<E> a) { return {-a.v}; }
+template<class E> Vector<E> operator-(Vector<E> a) {
+    return {(typename Vector<E>::V)(-(typename Vector<E>::W)a.v)};
+}
 template<class E> Vector<E> operator&(Vector<E> a, Vector<E> b) { return {a.v & b.v}; }
 template<class E> Vector<E> operator|(Vector<E> a, Vector<E> b) { return {a.v | b.v}; }
 template<class E> Vector<E> operator^(Vector<E> a, Vector<E> b) { return {a.v ^ b.v}; }

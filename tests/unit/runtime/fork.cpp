@@ -93,4 +93,28 @@ TEST(Fork, during_runs_of_other_threads_the_child_does_not_hang) {
     busy.join();
 }
 
+TEST(Fork, an_asynchronous_stream_refuses_work_in_the_child_and_goes_without_hanging) {
+    auto device = Device::create("cpu", {.threads = 2});
+    auto stream = std::make_unique<Stream>(device, StreamOptions{.async = true});
+    std::atomic<int> ran{0};
+    *stream << [&] { ++ran; } << synchronize();
+    EXPECT_EQ(status_of_child([&] {
+                  int refused = 0;
+                  const std::function<void()> uses[] = {[&] { *stream << [] {}; },
+                                                        [&] { stream->synchronize(); }};
+                  for (const auto &use : uses) {
+                      try {
+                          use();
+                      } catch (const StateError &) {
+                          ++refused;
+                      }
+                  }
+                  stream.reset();
+                  return refused == 2 ? 0 : 1;
+              }),
+              0);
+    *stream << [&] { ++ran; } << synchronize();
+    EXPECT_EQ(ran, 2);
+}
+
 }// namespace luisa::tile::test

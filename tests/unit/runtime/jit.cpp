@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Runtime, Jit, ::testing::Values("cpu", "interpreter"),
 
 TEST_P(Jit, captures_once_for_each_set_of_extents_and_strides) {
     auto captures = counter();
-    auto f = jit(device, scale(captures));
+    auto f = device.jit(scale(captures));
     auto a = filled(device, 6, 20), b = filled(device, 6, 20);
     stream << f(a, b, 2.0f).dispatch() << f(a, b, 3.0f).dispatch();
     EXPECT_EQ(captures->load(), 1);
@@ -77,7 +77,7 @@ TEST_P(Jit, captures_once_for_each_set_of_extents_and_strides) {
 }
 
 TEST_P(Jit, strided_backward_and_repeated_views_give_the_right_elements) {
-    auto f = jit(device, scale(counter()));
+    auto f = device.jit(scale(counter()));
     auto a = filled(device, 8, 40), out = filled(device, 4, 20);
     auto check = [&](const Tensor<float, 2> &in) {
         stream << f(in, out, -2.0f).dispatch();
@@ -103,7 +103,7 @@ TEST_P(Jit, equal_programs_share_one_shader) {
 
 TEST_P(Jit, threads_that_ask_at_once_get_one_shader) {
     auto captures = counter();
-    auto f = jit(device, scale(captures));
+    auto f = device.jit(scale(captures));
     auto a = filled(device, 9, 33), b = filled(device, 9, 33);
     std::vector<const runtime::ShaderImpl *> got(4);
     std::vector<std::thread> threads;
@@ -120,7 +120,7 @@ TEST_P(Jit, threads_that_ask_at_once_get_one_shader) {
 }
 
 TEST_P(Jit, several_streams_of_one_device_run_at_once) {
-    auto f = jit(device, scale(counter()));
+    auto f = device.jit(scale(counter()));
     std::atomic<bool> right{true};
     std::vector<std::thread> threads;
     for (int t = 0; t < 3; ++t) {
@@ -140,7 +140,7 @@ TEST_P(Jit, several_streams_of_one_device_run_at_once) {
 }
 
 TEST_P(Jit, in_place_works_without_the_promise) {
-    auto f = jit(device, scale(counter()));
+    auto f = device.jit(scale(counter()));
     auto a = filled(device, 13, 35);
     stream << f(a, a, 2.0f).dispatch();
     for (int64_t i = 0; i < a.size(); ++i) {
@@ -149,7 +149,7 @@ TEST_P(Jit, in_place_works_without_the_promise) {
 }
 
 TEST_P(Jit, a_tile_is_read_whole_before_an_overlapping_one_is_written) {
-    auto f = jit(device, scale(counter()));
+    auto f = device.jit(scale(counter()));
     for (int64_t shift : {1, 3, 15}) {
         for (bool forwards : {true, false}) {
             auto a = filled(device, 1, 40);
@@ -167,7 +167,7 @@ TEST_P(Jit, a_tile_is_read_whole_before_an_overlapping_one_is_written) {
 TEST_P(Jit, validation_checks_the_noalias_promise) {
     auto checked = Device::create(GetParam(), two_threads(true));
     Stream own{checked};
-    auto f = jit(checked, scale(counter(), true));
+    auto f = checked.jit(scale(counter(), true));
     auto a = filled(checked, 8, 32);
     EXPECT_THROW(own << f(a, a, 2.0f).dispatch(), AliasError);
     EXPECT_EQ(a.at(0, 5), 5) << "nothing may have run";
@@ -177,7 +177,7 @@ TEST_P(Jit, validation_checks_the_noalias_promise) {
 }
 
 TEST_P(Jit, an_output_with_stride_zero_is_rejected) {
-    auto f = jit(device, scale(counter()));
+    auto f = device.jit(scale(counter()));
     auto a = filled(device, 4, 20), b = filled(device, 1, 20);
     try {
         stream << f(a, b.repeated(0, 4), 1.0f).dispatch();
@@ -189,16 +189,16 @@ TEST_P(Jit, an_output_with_stride_zero_is_rejected) {
 
 TEST_P(Jit, a_definition_that_fails_fails_each_time_and_poisons_nothing) {
     auto fail = std::make_shared<std::atomic<bool>>(true);
-    auto f = jit(device, tile_kernel([fail](TensorView<float, 1> X) {
-                     if (*fail) {
-                         throw ValueError{"not today"};
-                     }
-                     auto i = axis("i", 8);
-                     for (auto &nest : parallel(shape(ceil_div(X.extent(0), 8)))) {
-                         auto at = coord(nest.index(0) * 8);
-                         X(at, shape(i)).store(X[at, shape(i)] + 1.0f);
-                     }
-                 }));
+    auto f = device.jit(tile_kernel([fail](TensorView<float, 1> X) {
+        if (*fail) {
+            throw ValueError{"not today"};
+        }
+        auto i = axis("i", 8);
+        for (auto &nest : parallel(shape(ceil_div(X.extent(0), 8)))) {
+            auto at = coord(nest.index(0) * 8);
+            X(at, shape(i)).store(X[at, shape(i)] + 1.0f);
+        }
+    }));
     auto x = make_tensor<float>(device, 8);
     x.at(3) = 1;
     EXPECT_THROW(static_cast<void>(f(x)), ValueError);

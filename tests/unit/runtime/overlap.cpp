@@ -88,4 +88,63 @@ TEST(Overlap, halves_of_a_large_matrix_are_told_apart_in_few_steps) {
     EXPECT_TRUE(share_element(left, right, 200));
 }
 
+TEST(Overlap, places_of_one_view_agree_with_enumeration) {
+    std::mt19937 engine{2};
+    int shared = 0, distinct = 0;
+    for (int round = 0; round < 20000; ++round) {
+        auto view = random_view(engine);
+        auto places = view.extents[0] * view.extents[1] * view.extents[2];
+        auto elements = bytes_of(view).size() / size_of(view.type);
+        auto overlap = find_self_overlap(view, 1 << 20);
+        // Elements of several bytes never overlap in part: strides count elements.
+        ASSERT_EQ(overlap.found, static_cast<int64_t>(elements) != places) << "round " << round;
+        // With fewer steps it may only err toward no.
+        ASSERT_TRUE(overlap.found || !find_self_overlap(view, 2).found);
+        if (!overlap.found) {
+            distinct += places > 1;
+            continue;
+        }
+        ++shared;
+        int64_t first = 0, second = 0;
+        bool same = true;
+        for (int d = 0; d < 3; ++d) {
+            ASSERT_GE(overlap.first[d], 0);
+            ASSERT_LT(overlap.first[d], view.extents[d]);
+            ASSERT_GE(overlap.second[d], 0);
+            ASSERT_LT(overlap.second[d], view.extents[d]);
+            first += overlap.first[d] * view.strides[d];
+            second += overlap.second[d] * view.strides[d];
+            same &= overlap.first[d] == overlap.second[d];
+        }
+        ASSERT_EQ(first, second);
+        ASSERT_FALSE(same);
+    }
+    EXPECT_GT(shared, 1000);
+    EXPECT_GT(distinct, 1000);
+}
+
+TEST(Overlap, large_views_are_answered_at_once) {
+    Argument view;
+    view.is_view = true;
+    view.rank = 4;
+    view.data = reinterpret_cast<void *>(uintptr_t{1} << 30);
+    auto set = [&](int d, int64_t extent, int64_t stride) {
+        view.extents[d] = extent;
+        view.strides[d] = stride;
+    };
+    set(0, 1 << 20, 1);
+    set(1, 1 << 20, -(int64_t{1} << 40));
+    set(2, 1 << 19, 1 << 20);
+    set(3, 1, 0);
+    EXPECT_FALSE(find_self_overlap(view, 10).found);
+    // One element too many in a row: its last is the next row's first.
+    set(0, (1 << 20) + 1, 1);
+    EXPECT_TRUE(find_self_overlap(view, 10).found);
+    // No common multiple within the extents, but none that the greedy answer sees.
+    set(0, 1000003, 999983);
+    set(1, 999983, 1000003);
+    set(2, 1, 0);
+    EXPECT_FALSE(find_self_overlap(view, 1 << 21).found);
+}
+
 }// namespace luisa::tile::runtime

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "measure.h"
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// C = op(A) · op(B), dense row-major f32. A transposed operand is stored [K, M] or [N, K].
+struct GemmProblem {
+    int64_t m = 0, n = 0, k = 0;
+    bool transpose_a = false, transpose_b = false;
+    const float *a = nullptr, *b = nullptr;
+    float *c = nullptr;
+};
+
+enum class RowsKind { SOFTMAX, LAYERNORM, RMSNORM };
+
+/// One result row for each row of a dense row-major f32 matrix.
+struct RowsProblem {
+    RowsKind kind = RowsKind::SOFTMAX;
+    int64_t rows = 0, columns = 0;
+    const float *x = nullptr, *gain = nullptr, *shift = nullptr;
+    float *y = nullptr;
+    float epsilon = 1e-5f;
+};
+
+/// A library that is not installed, with the command that brings it.
+class PeerMissing : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// What a user would call instead of us. A problem that a peer has no function for gives an empty call.
+/// A call's result is in the problem's output once it has run with one repeat.
+class Peer {
+public:
+    Peer() = default;
+    Peer(const Peer &) = delete;
+    Peer &operator=(const Peer &) = delete;
+    virtual ~Peer() = default;
+    [[nodiscard]] virtual std::string version() const = 0;
+    virtual void set_threads(int threads) = 0;
+    [[nodiscard]] virtual TimedCall call(const GemmProblem &) { return {}; }
+    [[nodiscard]] virtual TimedCall call(const RowsProblem &) { return {}; }
+};
+
+struct PeerInfo {
+    const char *name;
+    std::unique_ptr<Peer> (*open)();///< throws PeerMissing
+};
+/// Every peer that there is, in the order of the tables.
+[[nodiscard]] const std::vector<PeerInfo> &all_peers();
+
+[[nodiscard]] std::unique_ptr<Peer> open_openblas();
+[[nodiscard]] std::unique_ptr<Peer> open_onednn();
+[[nodiscard]] std::unique_ptr<Peer> open_pytorch();
+
+}// namespace bench

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clock.h"
+#include "peers/peer.h"
+#include "peers/python.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace bench {
+
+namespace {
+
+// Tensors are views of our memory. Functions are called the way a user calls them: `out=` where the
+// function has it, else the result is a new tensor, copied to ours when the clock has stopped.
+constexpr const char *script = R"py(
+import ctypes, math
+import torch
+import torch.nn.functional as F
+
+torch.set_grad_enabled(False)
+bench_calls = {}
+
+def bench_array(address, *shape):
+    count = math.prod(shape)
+    if count == 0:
+        return torch.empty(shape)
+    buffer = (ctypes.c_float * count).from_address(address)
+    return torch.frombuffer(buffer, dtype=torch.float32).view(shape)
+
+def bench_gemm(key, m, n, k, transpose_a, transpose_b, a, b, c):
+    x = bench_array(a, k, m).t() if transpose_a else bench_array(a, m, k)
+    y = bench_array(b, n, k).t() if transpose_b else bench_array(b, k, n)
+    out = bench_array(c, m, n)
+    bench_calls[key] = (lambda: torch.mm(x, y, out=out)), None
+
+def bench_rows(key, kind, rows, columns, x, gain, shift, y, epsilon):
+    x, out = bench_array(x, rows, columns), bench_array(y, rows, columns)
+    gain, shift = bench_array(gain, columns), bench_array(shift, columns)
+    shape = (columns,)
+    bench_calls[key] = {
+        "softmax": lambda: F.softmax(x, -1),
+        "layernorm": lambda: F.layer_norm(x, shape, gain, shift, epsilon),
+        "rmsnorm": lambda: F.rms_norm(x, shape, gain, epsilon),
+    }[kind], out
+
+def bench_run(key, repeats, seconds):
+    call, out = bench_calls[key]
+    start = bench_now()
+    for _ in range(repeats):
+        result = call()
+    stop = bench_now()
+    if out is not None:
+        out.copy_(result)
+    ctypes.c_double.from_address(seconds).value = (stop - start) * 1e-9
+
+def bench_version(address, size):
+    config = torch.__config__.show()
+    level = next((line.split(":")[1].strip() for line in config.splitlines()
+                  if "CPU capability" in line), "")
+    text = f"{torch.__version__} ({level})".encode()[:size - 1] + b"\0"
+    ctypes.memmove(address, text, len(text))
+)py";
+
+uintptr_t address(const void *pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+const char *name_of(RowsKind kind) {
+    static constexpr std::array names{"softmax", "layernorm", "rmsnorm"};
+    return names[static_cast<size_t>(kind)];
+}
+
+class PyTorch : public Peer {
+public:
+    PyTorch() : _python{Python::instance()} {
+        try {
+            _python.run(with_clock() + script, "load PyTorch");
+        } catch (const std::runtime_error &) {
+            throw PeerMissing{"PyTorch does not load; ./dev setup peers brings it"};
+        }
+        std::array<char, 128> text{};
+        _python.run(fmt::format("bench_version({}, {})", address(text.data()), text.size()),
+                    "tell PyTorch's version");
+        _version = text.data();
+    }
+    std::string version() const override { return _version; }
+    void set_threads(int threads) override {
+        _python.run(fmt::format("torch.set_num_threads({})", threads), "set PyTorch's threads");
+    }
+    TimedCall call(const GemmProblem &p) override {
+        return prepared(fmt::format("bench_gemm({}, {}, {}, {}, {:d}, {:d}, {}, {}, {})", _next,
+                                    p.m, p.n, p.k, p.transpose_a, p.transpose_b, address(p.a),
+                                    address(p.b), address(p.c)));
+    }
+    TimedCall call(const RowsProblem &p) override {
+        return prepared(fmt::format("bench_rows({}, '{}', {}, {}, {}, {}, {}, {}, {})", _next,
+                                    name_of(p.kind), p.rows, p.columns, address(p.x),
+                                    address(p.gain), address(p.shift), address(p.y), p.epsilon));
+    }
+
+private:
+    /// Both sides are timed with the same clock.
+    static std::string with_clock() {
+        return fmt::format("import time\nbench_now = time.{}\n", clock_in_use() == ClockKind::CPU
+                                                                     ? "process_time_ns"
+                                                                     : "perf_counter_ns");
+    }
+    TimedCall prepared(const std::string &statement) {
+        _python.run(statement, "prepare a call of PyTorch");
+        return [this, key = _next++](int repeats) {
+            double seconds = 0;
+            _python.run(fmt::format("bench_run({}, {}, {})", key, repeats, address(&seconds)),
+                        "run PyTorch");
+            return seconds;
+        };
+    }
+    Python &_python;
+    int _next = 0;
+    std::string _version;
+};
+
+}// namespace
+
+std::unique_ptr<Peer> open_pytorch() { return std::make_unique<PyTorch>(); }
+
+}// namespace bench

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/dependence.h"
+
+namespace luisa::tile::ir {
+
+bool Dependence::scan(const Region &region) {
+    bool grew = false;
+    for (auto *op : region) {
+        grew |= visit(*op);
+    }
+    return grew;
+}
+
+bool Dependence::any(const Operation &op, size_t count) const {
+    for (size_t i = 0; i < count; ++i) {
+        if (contains(op.operand(i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool Dependence::visit(const Operation &op) {
+    bool grew = false;
+    if (op.regions().empty()) {
+        return any(op, op.operand_count()) && mark_all(op.results());
+    }
+    bool loop = is_nest(op.opcode()) || op.opcode() == Opcode::WHILE;
+    auto states = op.result_count(), lead = loop ? op.operand_count() - states : op.operand_count();
+    bool all = any(op, lead);
+    for (bool again = true; again;) {
+        again = false;
+        for (auto *body : op.regions()) {
+            again |= scan(*body);
+            auto arguments = body->arguments().size() - (loop ? states : 0);
+            for (auto *inner : *body) {
+                all |= inner->opcode() == Opcode::CONDITION && any(*inner, 1);
+            }
+            for (size_t i = 0; i < states; ++i) {
+                if (all || contains(body->terminator()->operand(i)) ||
+                    (loop && contains(op.operand(lead + i)))) {
+                    again |= mark(op.result(i));
+                    again |= loop && mark(body->argument(arguments + i));
+                }
+            }
+        }
+        grew |= again;
+    }
+    return grew;
+}
+
+bool Dependence::mark_all(const std::vector<Value *> &values) {
+    bool grew = false;
+    for (auto *value : values) {
+        grew |= mark(value);
+    }
+    return grew;
+}
+
+}// namespace luisa::tile::ir

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "runtime/device.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace luisa::tile::runtime {
+
+/// What an event and the streams that record it share.
+struct EventState {
+    std::mutex mutex;
+    std::condition_variable changed;
+    uint64_t submitted = 0, done = 0;///< records
+    std::chrono::steady_clock::time_point time{};
+
+    void record() noexcept;
+    /// Returns when `records` records are done.
+    void wait(uint64_t records);
+};
+
+/// The thread of an asynchronous stream and the commands that wait for it.
+class StreamQueue {
+public:
+    /// What a command may be skipped for: nothing, or an earlier error.
+    enum class Kind : uint8_t { SKIPPABLE, ALWAYS };
+
+    explicit StreamQueue(std::shared_ptr<DeviceImpl> device);
+    /// Runs what waits, then ends the thread. A callback may be the one that drops its own stream.
+    ~StreamQueue();
+    StreamQueue(const StreamQueue &) = delete;
+    StreamQueue &operator=(const StreamQueue &) = delete;
+
+    void push(std::function<void()> command, Kind kind = Kind::SKIPPABLE);
+    /// Returns when all commands are done; rethrows the first error since the last call.
+    void wait();
+
+private:
+    struct Command {
+        std::function<void()> run;
+        Kind kind;
+    };
+    /// Shared with the thread, which may outlive the queue.
+    struct State {
+        std::shared_ptr<DeviceImpl> device;
+        std::mutex mutex;
+        std::condition_variable changed;
+        std::deque<Command> commands;
+        bool busy = false, stop = false;
+        std::exception_ptr error;
+    };
+    static void work(State &state) noexcept;
+
+    std::shared_ptr<State> _state;
+    std::thread _thread;
+};
+
+}// namespace luisa::tile::runtime

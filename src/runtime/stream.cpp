@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <luisa/tile/stream.h>
+
+#include "runtime/queue.h"
+
+#include <array>
+#include <vector>
+
+namespace luisa::tile {
+
+namespace {
+
+using runtime::Argument;
+using runtime::StreamQueue;
+
+/// Copies the innermost axis; `tensor` points to its first element.
+void copy_row(char *tensor, char *host, int64_t count, int64_t stride, size_t element,
+              bool to_host) noexcept {
+    if (stride == 1) {
+        auto bytes = static_cast<size_t>(count) * element;
+        std::memcpy(to_host ? host : tensor, to_host ? tensor : host, bytes);
+        return;
+    }
+    auto step = stride * static_cast<int64_t>(element);
+    for (int64_t i = 0; i < count; ++i, tensor += step, host += element) {
+        std::memcpy(to_host ? host : tensor, to_host ? tensor : host, element);
+    }
+}
+
+/// Copies axis `d` and those inside it; returns the host position after them.
+char *copy_axis(const Argument &tensor, int d, char *data, char *host, bool to_host) noexcept {
+    auto element = size_of(tensor.type);
+    if (d == tensor.rank - 1) {
+        copy_row(data, host, tensor.extents[d], tensor.strides[d], element, to_host);
+        return host + static_cast<size_t>(tensor.extents[d]) * element;
+    }
+    for (int64_t i = 0; i < tensor.extents[d]; ++i) {
+        auto offset = i * tensor.strides[d] * static_cast<int64_t>(element);
+        host = copy_axis(tensor, d + 1, data + offset, host, to_host);
+    }
+    return host;
+}
+
+void run_copy(const runtime::CopyCommand &copy) noexcept {
+    for (int d = 0; d < copy.tensor.rank; ++d) {
+        if (copy.tensor.extents[d] == 0) {
+            return;
+        }
+    }
+    copy_axis(copy.tensor, 0, static_cast<char *>(copy.tensor.data), static_cast<char *>(copy.host),
+              copy.to_host);
+}
+
+/// An error on a stream's thread is far from the call that caused it: name the kernel and that call.
+void dispatch_later(const runtime::ShaderImpl &shader, const std::vector<Argument> &arguments,
+                    SourceLoc loc) {
+    try {
+        runtime::dispatch(shader, arguments.data(), static_cast<int>(arguments.size()), loc);
+    } catch (const Error &error) {
+        auto notes = error.notes();
+        notes.push_back(
+            {"in kernel '" + shader.module->kernel()->name + "', dispatched here", loc});
+        throw_error(error.kind(), error.message(), error.location(), std::move(notes));
+    }
+}
+
+}// namespace
+
+Event::Event() : _state{std::make_shared<runtime::EventState>()} {}
+
+double Event::milliseconds_since(const Event &earlier) const {
+    std::array<std::chrono::steady_clock::time_point, 2> times;
+    size_t i = 0;
+    for (const auto *event : {&earlier, this}) {
+        if (!event->_state) {
+            throw LifetimeError{"an event is read after it was moved from"};
+        }
+        std::lock_guard lock{event->_state->mutex};
+        if (event->_state->done == 0 || event->_state->done < event->_state->submitted) {
+            throw StateError{"an event is read before a stream has recorded it"};
+        }
+        times[i++] = event->_state->time;
+    }
+    return std::chrono::duration<double, std::milli>(times[1] - times[0]).count();
+}
+
+runtime::EventWait Event::wait() const {
+    if (!_state) {
+        throw LifetimeError{"an event is waited for after it was moved from"};
+    }
+    std::lock_guard lock{_state->mutex};
+    if (_state->submitted == 0) {
+        throw StateError{"an event is waited for that no stream was asked to record"};
+    }
+    return {_state, _state->submitted};
+}
+
+void Event::synchronize() const {
+    auto reached = wait();
+    reached.state->wait(reached.records);
+}
+
+Stream::Stream(Device device, StreamOptions options) : _device{std::move(device)} {
+    const auto &impl = _device.shared_impl();
+    if (options.async) {
+        _queue = std::make_unique<StreamQueue>(impl);
+    }
+}
+
+Stream::~Stream() = default;
+Stream::Stream(Stream &&) noexcept = default;
+
+Stream &Stream::operator=(Stream &&other) noexcept {
+    _queue = std::move(other._queue);
+    _device = std::move(other._device);
+    return *this;
+}
+
+runtime::DeviceImpl &Stream::device() const {
+    if (!_device.impl()) {
+        throw LifetimeError{"a stream is used after it was moved from"};
+    }
+    return *_device.impl();
+}
+
+Stream &Stream::operator<<(const runtime::CopyCommand &copy) {
+    static_cast<void>(device());
+    if (_queue) {
+        _queue->push([copy] { run_copy(copy); });
+    } else {
+        run_copy(copy);
+    }
+    return *this;
+}
+
+Stream &Stream::operator<<(runtime::Synchronize) {
+    static_cast<void>(device());
+    if (_queue) {
+        _queue->wait();
+    }
+    return *this;
+}
+
+Stream &Stream::operator<<(std::function<void()> callback) {
+    static_cast<void>(device());
+    if (!callback) {
+        throw ValueError{"an empty function is submitted to a stream"};
+    }
+    if (_queue) {
+        _queue->push(std::move(callback));
+    } else {
+        callback();
+    }
+    return *this;
+}
+
+Stream &Stream::operator<<(const Event &event) {
+    static_cast<void>(device());
+    if (!event._state) {
+        throw LifetimeError{"an event is recorded after it was moved from"};
+    }
+    {
+        std::lock_guard lock{event._state->mutex};
+        ++event._state->submitted;
+    }
+    if (_queue) {
+        // Also after an error: others may wait for it.
+        _queue->push([state = event._state] { state->record(); }, StreamQueue::Kind::ALWAYS);
+    } else {
+        event._state->record();
+    }
+    return *this;
+}
+
+Stream &Stream::operator<<(const runtime::EventWait &wait) {
+    static_cast<void>(device());
+    if (_queue) {
+        _queue->push([wait] { wait.state->wait(wait.records); }, StreamQueue::Kind::ALWAYS);
+    } else {
+        wait.state->wait(wait.records);
+    }
+    return *this;
+}
+
+void Stream::submit(const std::shared_ptr<const runtime::ShaderImpl> &shader,
+                    const Argument *arguments, int count, SourceLoc loc) {
+    if (!shader) {
+        throw LifetimeError{"an empty Shader is dispatched: compile a kernel first", loc};
+    }
+    if (shader->device != &device()) {
+        throw DeviceError{"a shader of device '" + shader->device->name +
+                              "' is dispatched on a stream of another device",
+                          loc};
+    }
+    if (!_queue) {
+        runtime::dispatch(*shader, arguments, count, loc);
+        return;
+    }
+    runtime::check_call(*shader, arguments, count, loc);
+    _queue->push([shader, list = std::vector<Argument>(arguments, arguments + count), loc] {
+        dispatch_later(*shader, list, loc);
+    });
+}
+
+}// namespace luisa::tile

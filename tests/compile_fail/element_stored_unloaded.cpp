@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: an element of a view is loaded first: write A(i, j).load()
+#include <luisa/tile.h>
+
+using namespace luisa::tile;
+
+void f(ElementRef<float> a, ElementRef<const float> b) { a.store(b); }

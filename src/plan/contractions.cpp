@@ -123,7 +123,7 @@ bool BlockPlanner::streams_from_memory(const ir::Value *operand) const {
             return false;
         }
     }
-    return bytes > _plan->facts.l2_bytes / 2;
+    return bytes > _plan->facts.l2_bytes / 4;
 }
 
 /// Whether every nest has a trip count that panels can be sized by.

@@ -24,10 +24,10 @@ int64_t Context::integer(const Step &step, size_t operand, const char *use) cons
     return arith::to_int64(step.op->operand(operand)->scalar(), value.bits[0]);
 }
 
-const std::string &Context::parameter_name(const ir::Value *view) const {
-    static const std::string unnamed = "<parameter>";
-    return view->index() < kernel.parameter_names.size() ? kernel.parameter_names[view->index()]
-                                                         : unnamed;
+std::string Context::parameter_name(const ir::Value *view) const {
+    return view->index() < kernel.parameter_names.size()
+               ? kernel.parameter_names[view->index()]
+               : "parameter " + std::to_string(view->index());
 }
 
 void undefined_use(const ir::Operation *op, const std::string &use, const ir::Operation *load) {

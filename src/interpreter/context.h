@@ -38,7 +38,7 @@ struct Context {
     /// An i64 operand that decides what happens (coordinate, extent, condition): undefined is a
     /// BoundsError that says `use`.
     [[nodiscard]] int64_t integer(const Step &step, size_t operand, const char *use) const;
-    [[nodiscard]] const std::string &parameter_name(const ir::Value *view) const;
+    [[nodiscard]] std::string parameter_name(const ir::Value *view) const;
 };
 
 void run_steps(Context &context, std::span<const Step> steps);

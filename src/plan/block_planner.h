@@ -4,6 +4,7 @@
 #include "plan/liveness.h"
 #include "plan/plan.h"
 
+#include <optional>
 #include <unordered_set>
 
 namespace luisa::tile::plan {
@@ -19,6 +20,8 @@ public:
     void plan_region(const ir::Region &region);
     /// Lets the contractions of a root `parallel` fill panels that its tasks share, once a launch.
     void share_panels(const ir::Operation &nest);
+    /// See `predict_us` in predict.h.
+    [[nodiscard]] std::optional<double> predict_us(const Block &block);
     /// Plans the operations from `first` up to `end` (null: all that follow).
     void plan_operations(const ir::Region &region, const ir::Operation *first,
                          const ir::Operation *end, Block &block);

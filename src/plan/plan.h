@@ -92,8 +92,8 @@ struct Storage {
 struct Phase {
     const ir::Operation *nest = nullptr;
     Block block;///< the operations, when `nest` is null
-    int64_t grain = 1;
-    double task_us = 0;
+    int64_t grain = 1; ///< tasks claimed at a time, when there are many
+    double task_us = 0;///< predicted time of one task on one core; 0: unknown
 };
 
 /// Everything that was decided for a kernel on a CPU. The realizer takes it literally.

@@ -82,6 +82,16 @@ bool phases_are_independent(const ir::Function &kernel) {
     return parallels > 0;
 }
 
+/// Tasks are claimed in portions of about two microseconds, beside which claiming costs little.
+void set_grain(Phase &phase, std::optional<double> task_us) {
+    constexpr double portion_us = 2, most = 4096;
+    if (task_us) {
+        phase.task_us = *task_us;
+        auto tasks = *task_us > 0 ? portion_us / *task_us : most;
+        phase.grain = static_cast<int64_t>(std::clamp(tasks, 1.0, most));
+    }
+}
+
 }// namespace
 
 Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
@@ -108,6 +118,7 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
             phase.nest = op;
             planner.plan_region(*op->body());
             planner.share_panels(*op);
+            set_grain(phase, planner.predict_us(plan.blocks.at(op->body())));
             op = op->next();
             continue;
         }

@@ -226,6 +226,9 @@ void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const ui
             auto *scratch = scratch_memory.reserve(std::max<size_t>(code.scratch_bytes, 64));
             phase.count(words, 0, 0, scratch, job.shared);
             count = *static_cast<const int64_t *>(scratch);
+            if (count < 0) {
+                throw ResourceError{"the domain of a root nest has more than 2^63 instances"};
+            }
         }
         // Below about twenty microseconds, sharing costs more than it gives.
         bool small = phase.task_us > 0 && phase.task_us * static_cast<double>(count) < 20 &&
@@ -235,7 +238,8 @@ void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const ui
                 run_tasks(&job, 0, count);
             }
         } else {
-            pool.run(count, phase.grain, run_tasks, &job);
+            auto share = std::max<int64_t>(1, count / (4 * pool.threads()));
+            pool.run(count, std::min(phase.grain, share), run_tasks, &job);
         }
     }
 }

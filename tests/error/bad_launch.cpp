@@ -48,6 +48,23 @@ TEST_P(BadLaunch, another_number_of_arguments) {
            "[4, 6], scalar f32), got 2");
 }
 
+TEST_P(BadLaunch, more_instances_than_a_count_can_hold) {
+    auto counted = device.jit(
+        tile_kernel([](TensorView<float, 1> Y, Scalar<int64_t> a, Scalar<int64_t> b) {
+            for (auto &nest : parallel(shape(a, b))) {
+                Y(nest.index(0)).store(1.0f);
+            }
+        }));
+    auto one = make_tensor<float>(device, 1);
+    one.at(0) = 0.0f;
+    int64_t many = int64_t{1} << 40;
+    EXPECT_THROW(stream << counted(one, many, many).dispatch(), ResourceError);
+    stream << counted(one, many, int64_t{0}).dispatch() << synchronize();
+    EXPECT_EQ(one.at(0), 0.0f);
+    stream << counted(one, int64_t{1}, int64_t{1}).dispatch() << synchronize();
+    EXPECT_EQ(one.at(0), 1.0f);
+}
+
 TEST_P(BadLaunch, another_type_or_rank) {
     auto doubles = make_tensor<double>(device, 4, 6);
     expect(
@@ -161,7 +178,7 @@ TEST(BadLaunchOfValidation, instances_that_write_one_element) {
     Stream stream{device};
     EXPECT_EQ(read_by_user("bad_launch.cpp", line, [&] { stream << racing(y).dispatch(); }),
               "@+0: RaceError: store: instances (0) and (1) of one parallel both write element (0) "
-              "of <parameter>; make their parts disjoint, or combine them with reduce\n"
+              "of parameter 0; make their parts disjoint, or combine them with reduce\n"
               "  note: the parallel opened here (@-1)");
 }
 
@@ -182,7 +199,7 @@ TEST(BadLaunchOfValidation, coordinates_that_leave_a_view_or_tile) {
     auto y = make_tensor<float>(device, 4);
     Stream stream{device};
     EXPECT_EQ(read_by_user("bad_launch.cpp", line, [&] { stream << assumed(y).dispatch(); }),
-              "@+0: BoundsError: store: element (4) of <parameter> is outside its extents (4), "
+              "@+0: BoundsError: store: element (4) of parameter 0 is outside its extents (4), "
               "though bounds::assume promises otherwise; use bounds::zero");
     EXPECT_EQ(read_by_user("bad_launch.cpp", line, [&] { stream << extracted(y).dispatch(); }),
               "@+0: BoundsError: extract: coordinate 4 is outside axis 0 of [4]; guard it with "

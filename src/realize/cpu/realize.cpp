@@ -98,9 +98,15 @@ void Lowering::lower_phase(const plan::Phase &phase, const std::string &name, Ph
     }
     out.count_function = name + ".count";
     begin_function(out.count_function);
-    auto *total = _b.index(1);
+    // More instances than a count can hold are -1, unless another extent is zero.
+    auto *total = _b.index(1), *zero = _b.index(0);
     for (auto *extent : domain_extents(*phase.nest)) {
-        total = _b.mul(total, _b.maximum(extent, _b.index(0)));
+        auto *some = _b.maximum(extent, _b.index(1));
+        auto *most = _b.pure(Opcode::DIV, {_b.index(INT64_MAX), some});
+        auto *valid = _b.both(_b.compare(Opcode::GE, total, zero),
+                              _b.compare(Opcode::LE, total, most));
+        total = select(valid, _b.mul(total, some), _b.index(-1));
+        total = select(_b.compare(Opcode::LE, extent, zero), zero, total);
     }
     _b.effect(Opcode::WRITE, {_scratch, total}, ir::MemoryPayload{8, false, false});
 }

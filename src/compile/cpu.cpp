@@ -26,7 +26,8 @@ struct Planned {
 };
 
 Planned plan_for(const ir::Module &candidate, const CpuOptions &options) {
-    auto facts = target::cpu_facts(options.target.features, options.threads);
+    auto facts = options.facts ? *options.facts
+                               : target::cpu_facts(options.target.features, options.threads);
     plan::PlanOptions plan_options;
     plan_options.may_alias = options.may_alias;
     Planned planned;

@@ -2,8 +2,10 @@
 #pragma once
 #include "emit/llvm/jit.h"
 #include "ir/module.h"
+#include "target/cpu.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,9 @@ struct CpuOptions {
     emit::CpuTarget target;
     int threads = 1;
     bool may_alias = false;///< views may overlap: loads are taken before later stores
+    /// What the planner is told of the CPU instead of what is known of the target: narrower vectors, other
+    /// caches.
+    std::optional<target::CpuFacts> facts;
 };
 
 /// The whole CPU pipeline on a verified Candidate module. Throws UnsupportedError that names the

@@ -268,8 +268,8 @@ static int64_t constant_trips(const ir::Operation &nest) {
 void BlockPlanner::cut_panels(Contraction &c) const {
     const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
     const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
-    if (!c.vector_panel || c.nests.size() != 1 || c.products.size() != 1 || rows.empty() ||
-        columns.empty() || rows.back().extent < 4 * c.rows) {
+    if (!c.vector_panel || c.lanes == 1 || c.nests.size() != 1 || c.products.size() != 1 ||
+        rows.empty() || columns.empty() || rows.back().extent < 4 * c.rows) {
         return;
     }
     auto trips = constant_trips(*c.nests.front());

@@ -192,6 +192,7 @@ inline ::testing::AssertionResult same(const View &expected, const View &got, do
 struct BothOptions {
     double tolerance = 0;///< 0: equal bits
     bool may_alias = false;
+    std::optional<target::CpuFacts> facts;///< what the planner is told of the CPU
 };
 
 /// Runs `kernel` on both back ends from equal inputs and compares all views. Returns what the interpreter left.
@@ -200,7 +201,7 @@ inline std::vector<View> run_both(const Kernel &kernel, std::vector<View> views,
     const auto &module = *module_of(kernel);
     auto reference = views;
     interpreter::run(module, arguments_of(module, reference, scalars));
-    compiler::CpuOptions cpu{emit::host_cpu(), 1, options.may_alias};
+    compiler::CpuOptions cpu{emit::host_cpu(), 1, options.may_alias, options.facts};
     auto compiled = compiler::compile_cpu(module, cpu);
     run_cpu(*compiled, arguments_of(module, views, scalars));
     for (size_t i = 0; i < views.size(); ++i) {

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <luisa/tile.h>
+
+#include "support/both.h"
+
+// Products whose operands are copied to panels first. Caches of a few kilobytes make small matrices take the paths of
+// large ones: panels of either operand, cut along the steps, filled by transposing, fetched ahead.
+
+using namespace luisa::tile;
+using namespace luisa::tile::test;
+
+namespace {
+
+struct Case {
+    const char *name;
+    int64_t m, n, k, bm, bn, bk;
+    bool a_transposed, b_transposed;
+};
+
+struct Machine {
+    const char *name;
+    target::CpuFacts facts;
+};
+
+class Panels : public ::testing::TestWithParam<std::tuple<Case, Machine>> {
+protected:
+    [[nodiscard]] const Case &shape_of() const { return std::get<0>(GetParam()); }
+
+    template<class In, class Out> void multiply() {
+        auto c = shape_of();
+        auto def = tile_kernel(
+            [c](TensorView<const In, 2> A, TensorView<const In, 2> B, TensorView<Out, 2> Y) {
+                auto m = axis("m", c.bm), n = axis("n", c.bn), k = axis("k", c.bk);
+                for (auto &nest :
+                     parallel(shape(ceil_div(Y.extent(0), c.bm), ceil_div(Y.extent(1), c.bn)))) {
+                    auto m0 = nest.index(0) * c.bm, n0 = nest.index(1) * c.bn;
+                    auto acc = zeros<Out>(shape(m, n));
+                    for (auto &step : nest.pipeline(range(0, c.k, c.bk))) {
+                        auto k0 = step.index();
+                        auto a = c.a_transposed ? A[coord(k0, m0), shape(k, m)]
+                                                : A[coord(m0, k0), shape(m, k)];
+                        auto b = c.b_transposed ? B[coord(n0, k0), shape(n, k)]
+                                                : B[coord(k0, n0), shape(k, n)];
+                        acc = mma(a, b, acc);
+                    }
+                    Y(coord(m0, n0), shape(m, n)).store(acc + full<Out>(shape(m, n), Out{1}));
+                }
+            });
+        auto ae = c.a_transposed ? std::vector{c.k, c.m} : std::vector{c.m, c.k};
+        auto be = c.b_transposed ? std::vector{c.n, c.k} : std::vector{c.k, c.n};
+        BothOptions options;
+        options.facts = std::get<1>(GetParam()).facts;
+        auto a = integer_view<In>(ae, 1), b = integer_view<In>(be, 2);
+        auto out = run_both(def.capture(tensor_shape(ae[0], ae[1]), tensor_shape(be[0], be[1]),
+                                        tensor_shape(c.m, c.n)),
+                            {a, b, output_view<Out>({c.m, c.n})}, {}, options);
+        for (int64_t i = 0; i < c.m; i += 7) {
+            for (int64_t j = 0; j < c.n; j += 5) {
+                double sum = 1;
+                for (int64_t q = 0; q < c.k; ++q) {
+                    auto at_a = c.a_transposed ? q * c.m + i : i * c.k + q;
+                    auto at_b = c.b_transposed ? j * c.k + q : q * c.n + j;
+                    sum += element_value(a, static_cast<size_t>(at_a)) *
+                           element_value(b, static_cast<size_t>(at_b));
+                }
+                ASSERT_EQ(element_value(out[2], static_cast<size_t>(i * c.n + j)), sum);
+            }
+        }
+    }
+};
+
+const Case cases[] = {
+    {"whole_tiles", 64, 128, 64, 64, 64, 16, false, false},
+    {"ragged", 70, 101, 83, 48, 80, 16, false, false},
+    {"ragged_a_transposed", 70, 101, 83, 48, 80, 16, true, false},
+    {"ragged_b_transposed", 70, 101, 83, 48, 80, 16, false, true},
+    {"ragged_both_transposed", 70, 101, 83, 48, 80, 16, true, true},
+    {"steps_that_vectors_do_not_divide", 65, 67, 130, 32, 48, 24, true, true},
+    {"steps_shorter_than_a_vector", 65, 67, 60, 32, 48, 9, true, true},
+    {"rows_that_vectors_do_not_divide", 90, 64, 64, 45, 64, 32, true, false},
+    {"columns_that_vectors_do_not_divide", 64, 90, 64, 64, 45, 32, false, true},
+    {"one_tile", 97, 130, 64, 97, 130, 16, true, true},
+    {"few_rows", 5, 160, 64, 5, 80, 16, true, true},
+    {"one_column_block_and_a_bit", 48, 65, 48, 48, 65, 16, false, true},
+};
+
+const Machine machines[] = {
+    {"panels_in_cache", {64, 32, 1 << 10, 64 << 10, 1}},
+    {"panels_cut", {64, 32, 1 << 10, 4 << 10, 1}},
+    {"half_vectors", {32, 16, 1 << 10, 8 << 10, 1}},
+    {"quarter_vectors", {16, 16, 1 << 10, 2 << 10, 1}},
+    {"no_vectors", {4, 16, 1 << 10, 2 << 10, 1}},
+};
+
+std::string name_of(const ::testing::TestParamInfo<std::tuple<Case, Machine>> &info) {
+    return std::string{std::get<0>(info.param).name} + "__" + std::get<1>(info.param).name;
+}
+
+}// namespace
+
+INSTANTIATE_TEST_SUITE_P(All, Panels,
+                         ::testing::Combine(::testing::ValuesIn(cases),
+                                            ::testing::ValuesIn(machines)),
+                         name_of);
+
+TEST_P(Panels, of_f32_give_the_exact_product) { multiply<float, float>(); }
+TEST_P(Panels, of_half_give_the_exact_product) { multiply<half, float>(); }
+TEST_P(Panels, of_f64_give_the_exact_product) { multiply<double, double>(); }
+TEST_P(Panels, of_i8_give_the_exact_product) { multiply<int8_t, int32_t>(); }
+
+// The cases above do reach the paths that they are about.
+TEST(PanelPlans, of_small_caches_are_those_of_large_matrices) {
+    auto def = tile_kernel(
+        [](TensorView<const float, 2> A, TensorView<const float, 2> B, TensorView<float, 2> Y) {
+            auto m = axis("m", 64), n = axis("n", 64), k = axis("k", 16);
+            for (auto &nest : parallel(shape(2, 2))) {
+                auto m0 = nest.index(0) * 64, n0 = nest.index(1) * 64;
+                auto acc = zeros<float>(shape(m, n));
+                for (auto &step : nest.serial(range(0, 128, 16))) {
+                    acc = mma(A[coord(step.index(), m0), shape(k, m)],
+                              B[coord(n0, step.index()), shape(n, k)], acc);
+                }
+                Y(coord(m0, n0), shape(m, n)).store(acc);
+            }
+        });
+    auto kernel = def.capture(tensor_shape(128, 128), tensor_shape(128, 128),
+                              tensor_shape(128, 128));
+    compiler::CpuOptions options{emit::host_cpu(), 1, false, machines[1].facts};
+    auto plan = compiler::compile_cpu(*module_of(kernel), options)->plan;
+    EXPECT_NE(plan.find("vector operand packed once by transposing, scalar operand packed once"),
+              std::string::npos)
+        << plan;
+    EXPECT_NE(plan.find("panels of"), std::string::npos) << plan;
+}

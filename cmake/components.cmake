@@ -42,6 +42,7 @@ luisa_tile_component(realize_cpu realize/cpu USES plan transform math)
 luisa_tile_component(cache cache USES core LINKS PkgConfig::SQLITE)
 luisa_tile_component(emit_llvm emit/llvm USES ir target PRIVATE_LINKS lt_llvm)
 luisa_tile_component(compile compile USES frontend interpreter realize_cpu emit_llvm cache)
+luisa_tile_component(fuzz fuzz USES compile)
 luisa_tile_component(runtime runtime USES compile LINKS Threads::Threads PkgConfig::HWLOC
                      ${CMAKE_DL_LIBS})
 

@@ -36,6 +36,26 @@ foreach(source ${example_sources})
   luisa_tile_example(${source})
 endforeach()
 
+# A lesson of docs/tutorial: its test holds what it prints to the page's text.
+function(luisa_tile_lesson source)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "_.*" "" number ${name})
+  add_executable(lesson_${number} ${source})
+  target_link_libraries(lesson_${number} PRIVATE LuisaTile::tile)
+  if(LUISA_TILE_TESTS)
+    add_test(NAME lesson.${number}
+             COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/check_lesson.py
+                     $<TARGET_FILE:lesson_${number}>
+                     ${PROJECT_SOURCE_DIR}/docs/tutorial/${name}.md)
+    set_tests_properties(lesson.${number} PROPERTIES LABELS example TIMEOUT 300)
+  endif()
+endfunction()
+
+file(GLOB lesson_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/lessons/*.cpp)
+foreach(source ${lesson_sources})
+  luisa_tile_lesson(${source})
+endforeach()
+
 function(luisa_tile_program name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   if(sources)

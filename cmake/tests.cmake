@@ -85,4 +85,6 @@ if(TARGET luisa-tile)
     set_tests_properties(tool.softmax.${device} PROPERTIES LABELS tool TIMEOUT 60
                          PASS_REGULAR_EXPRESSION ": 0.015625 0.015625 ")
   endforeach()
+  add_test(NAME tool.fuzz COMMAND luisa-tile fuzz --seed 1 --count 2000 --coverage)
+  set_tests_properties(tool.fuzz PROPERTIES LABELS tool TIMEOUT 300)
 endif()

@@ -26,6 +26,7 @@ USES = {
     "cache": ["core"],
     "emit/llvm": ["ir", "target"],
     "compile": ["frontend", "interpreter", "realize/cpu", "realize/simt", "cache", "emit/llvm"],
+    "fuzz": ["compile"],
     "runtime": ["compile"],
     "library": [],
     "ops": [],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontend/capture.h"
+#include "frontend/element_maps.h"
 
 #include "types/constant.h"
 
@@ -16,14 +16,6 @@ Opcode opcode_of(const char *name) {
     Opcode op{};
     require(ir::parse_opcode(name, op), "the surface names an unknown operation");
     return op;
-}
-
-std::string shape_text(const Value *x) { return ir::extents_text(*x->type()); }
-
-std::vector<Error::Note> made_at(const Value *x, const char *what) {
-    auto *op = x->definition();
-    return op && op->loc.known() ? std::vector<Error::Note>{{what, op->loc}}
-                                 : std::vector<Error::Note>{};
 }
 
 Value *index_constant(Capture &c, int64_t value, SourceLoc loc) {
@@ -295,63 +287,6 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
     }
     return emit_value(c, Opcode::MMA, {a, b, acc}, acc->type(),
                       ir::MmaPayload{policy ? *policy : c.options.mma}, loc);
-}
-
-Value *matmul(Value *a, Value *b, ScalarType accumulator, SourceLoc loc) {
-    auto &c = current(loc);
-    const auto &da = a->type()->dims, &db = b->type()->dims;
-    auto notes = made_at(a, "a made here");
-    auto more = made_at(b, "b made here");
-    notes.insert(notes.end(), more.begin(), more.end());
-    auto shapes = "matmul: " + shape_text(a) + " × " + shape_text(b);
-    if (da.size() < 2 || da.size() != db.size()) {
-        fail(ErrorKind::SHAPE,
-             shapes + "; it reads […, M, K] × […, K, N], with one rank and equal leading extents",
-             loc, notes);
-    }
-    if (da.back().extent != db[db.size() - 2].extent) {
-        fail(ErrorKind::SHAPE,
-             shapes + ": K is " + std::to_string(da.back().extent) + " in a and " +
-                 std::to_string(db[db.size() - 2].extent) +
-                 " in b; it reads […, M, K] × […, K, N]: transpose one of them?",
-             loc, notes);
-    }
-    auto rank = da.size();
-    for (size_t i = 0; i + 2 < rank; ++i) {
-        if (da[i].extent != db[i].extent) {
-            fail(ErrorKind::SHAPE,
-                 shapes + ": the leading extents " + std::to_string(i) + " are " +
-                     std::to_string(da[i].extent) + " and " + std::to_string(db[i].extent),
-                 loc, notes);
-        }
-    }
-    // Operands are related by position: they take the identities of the result, which are those that the
-    // caller knows where these are distinct.
-    std::vector<DimExtent> result{da.begin(), da.end() - 1};
-    auto last = db.back().dim;
-    auto taken = [&](Dim d) {
-        return std::any_of(result.begin(), result.end(),
-                           [&](const DimExtent &other) { return other.dim == d; });
-    };
-    if (last.is_positional() && taken(last)) {
-        last = Dim::positional(static_cast<uint32_t>(rank - 1));
-    }
-    if (taken(last)) {
-        last = dim("n");
-    }
-    result.push_back({last, db.back().extent});
-    DimExtent k{dim("k"), da.back().extent};
-    auto left = result, right = result;
-    left.back() = k;
-    right[rank - 2] = k;
-    auto retyped = [&](Value *value, const std::vector<DimExtent> &dims) {
-        return emit_value(c, Opcode::RETYPE, {value}, c.module->tile(value->scalar(), dims),
-                          ir::None{}, loc);
-    };
-    auto *x = retyped(a, left), *y = retyped(b, right);
-    auto *zero = emit_value(c, Opcode::CONSTANT, {}, c.module->tile(accumulator, result),
-                            ir::ConstantPayload{0}, loc);
-    return mma(x, y, zero, nullptr, loc);
 }
 
 ReductionPolicy default_reduction(SourceLoc loc) { return current(loc).options.reduction; }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontend/capture.h"
-
-#include <algorithm>
+#include "frontend/element_maps.h"
 
 namespace luisa::tile::core {
 
@@ -9,8 +7,6 @@ using ir::DimExtent;
 using ir::Opcode;
 
 namespace {
-
-std::string shape_text(const Value *x) { return ir::extents_text(*x->type()); }
 
 /// The dimensions of x that coordinates address, and those that stay.
 struct Split {
@@ -108,44 +104,6 @@ Value *insert_at(Value *y, const std::vector<Dim> &dims, const std::vector<Value
     operands.insert(operands.end(), at.begin(), at.end());
     return emit_value(c, Opcode::INSERT, operands, y->type(), ir::AccessPayload{split.fixed, false},
                       loc);
-}
-
-/// A map over the dimensions of `type`; `body` gets the coordinates and gives the element.
-template<class F> Value *map_over(const ir::Type *type, const F &body, SourceLoc loc) {
-    auto &c = current(loc);
-    auto *op = emit(c, Opcode::MAP, {}, {type}, ir::None{}, loc, 1);
-    auto *region = open_region(c, "map", op, op->body(), loc);
-    region->no_writes = true;
-    std::vector<Value *> at;
-    for (size_t i = 0; i < type->rank(); ++i) {
-        at.push_back(c.module->add_argument(op->body(), c.module->scalar(ScalarType::INT64)));
-    }
-    region->indices = at;
-    auto *element = body(c, at);
-    element = c.resolve(element);
-    c.module->append(op->body(), c.module->create(Opcode::YIELD, {element}, {}, ir::None{}, loc));
-    close_plain(c, *region);
-    return op->result();
-}
-
-Value *integer(Capture &c, int64_t value, SourceLoc loc) {
-    return emit_value(c, Opcode::CONSTANT, {}, c.module->scalar(ScalarType::INT64),
-                      ir::ConstantPayload{static_cast<uint64_t>(value)}, loc);
-}
-
-Value *element_of(Capture &c, Value *x, const std::vector<Value *> &at, Value *fallback,
-                  SourceLoc loc) {
-    std::vector<Value *> operands{x};
-    operands.insert(operands.end(), at.begin(), at.end());
-    std::vector<Dim> dims;
-    for (const auto &d : x->type()->dims) {
-        dims.push_back(d.dim);
-    }
-    if (fallback) {
-        operands.push_back(fallback);
-    }
-    return emit_value(c, Opcode::EXTRACT, operands, c.module->scalar(x->scalar()),
-                      ir::AccessPayload{dims, fallback != nullptr}, loc);
 }
 
 }// namespace
@@ -389,49 +347,6 @@ Value *with_dims(Value *x, const std::vector<Dim> &identities, SourceLoc loc) {
         dims.push_back({identities[i], x->type()->dims[i].extent});
     }
     return emit_value(c, Opcode::RETYPE, {x}, c.module->tile(x->scalar(), dims), ir::None{}, loc);
-}
-
-Value *concat(Value *a, Value *b, Dim axis, SourceLoc loc) {
-    auto &c = current(loc);
-    auto at_a = a->type()->find(axis);
-    if (at_a < 0 || b->type()->find(axis) < 0 || a->scalar() != b->scalar()) {
-        fail(ErrorKind::SHAPE,
-             "concat: " + shape_text(a) + " and " + shape_text(b) +
-                 " must have one element type, and the axis in both",
-             loc);
-    }
-    auto dims = a->type()->dims;
-    auto first = dims[static_cast<size_t>(at_a)].extent;
-    dims[static_cast<size_t>(at_a)].extent +=
-        b->type()->dims[static_cast<size_t>(b->type()->find(axis))].extent;
-    for (const auto &d : b->type()->dims) {
-        if (!(d.dim == axis) &&
-            std::find(a->type()->dims.begin(), a->type()->dims.end(), d) == a->type()->dims.end()) {
-            fail(ErrorKind::SHAPE,
-                 "concat: " + shape_text(a) + " and " + shape_text(b) + " differ beside the axis",
-                 loc);
-        }
-    }
-    auto *type = c.module->tile(a->scalar(), dims);
-    return map_over(
-        type,
-        [&](Capture &capture, const std::vector<Value *> &at) {
-            auto coordinate = [&](Dim d) { return at[static_cast<size_t>(type->find(d))]; };
-            auto place = [&](const Value *x, Value *along) {
-                std::vector<Value *> list;
-                for (const auto &d : x->type()->dims) {
-                    list.push_back(d.dim == axis ? along : coordinate(d.dim));
-                }
-                return list;
-            };
-            auto *split = integer(capture, first, loc);
-            auto *in_a = element_of(capture, a, place(a, coordinate(axis)), nullptr, loc);
-            auto *rest = elementwise("sub", {coordinate(axis), split}, loc);
-            auto *in_b = element_of(capture, b, place(b, rest), nullptr, loc);
-            auto *first_part = elementwise("lt", {coordinate(axis), split}, loc);
-            return elementwise("ite", {first_part, in_a, in_b}, loc);
-        },
-        loc);
 }
 
 void begin_pure_body(const char *what, SourceLoc loc) {

@@ -60,6 +60,7 @@ void run_extract(Context &context, const Step &step);
 void run_insert(Context &context, const Step &step);
 void run_map(Context &context, const Step &step);
 void run_reduce_expression(Context &context, const Step &step);
+void run_scan(Context &context, const Step &step);
 void run_mma(Context &context, const Step &step);
 void run_extent(Context &context, const Step &step);
 void run_load(Context &context, const Step &step);

@@ -31,6 +31,7 @@ constexpr HandlerRow handlers[] = {
     {Opcode::EXTRACT, run_extract},
     {Opcode::INSERT, run_insert},
     {Opcode::REDUCE_EXPR, run_reduce_expression},
+    {Opcode::SCAN, run_scan},
     {Opcode::MMA, run_mma},
     {Opcode::EXTENT, run_extent},
     {Opcode::LOAD, run_load},
@@ -139,8 +140,12 @@ private:
         auto first_state = parallel.op->get<ir::NestPayload>().dims.size();
         first_state += parallel.op->get<ir::NestPayload>().is_range ? 1 : 0;
         for (size_t i = 0; i < parallel.op->result_count(); ++i) {
-            parallel.chains.push_back(
-                chain(body, body->argument(first_state + i), body->terminator()->operand(i)));
+            // A collective update is what the body yields, inserts or not.
+            bool inserts = parallel.op->get<ir::NestPayload>().updates[i] ==
+                           ir::AncestorUpdate::INSERT;
+            parallel.chains.push_back(inserts ? chain(body, body->argument(first_state + i),
+                                                      body->terminator()->operand(i))
+                                              : InsertChain{});
         }
     }
     InsertChain chain(const ir::Region *body, const ir::Value *argument, const ir::Value *yielded) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpreter/context.h"
+#include "interpreter/reducers.h"
 #include "interpreter/tree.h"
 
 #include "types/arith.h"
@@ -11,19 +12,11 @@ namespace luisa::tile::interpreter {
 
 namespace {
 
-using Merge = uint64_t (*)(ScalarType, uint64_t, uint64_t);
-
 constexpr auto all_ones = ~uint64_t{0};
 
 uint64_t zero(ScalarType) { return 0; }
 uint64_t one(ScalarType type) { return arith::from_int64(type, 1); }
 uint64_t every_bit(ScalarType type) { return arith::normalize(type, all_ones); }
-
-struct ReducerFacts {
-    Reducer reducer;
-    Merge merge;
-    uint64_t (*of_nothing)(ScalarType);
-};
 
 constexpr ReducerFacts facts[] = {
     {Reducer::ADD, arith::add, zero},
@@ -38,15 +31,6 @@ constexpr ReducerFacts facts[] = {
     {Reducer::BIT_OR, arith::bit_or, zero},
     {Reducer::BIT_XOR, arith::bit_xor, zero},
 };
-
-const ReducerFacts &facts_of(Reducer reducer) {
-    for (const auto &row : facts) {
-        if (row.reducer == reducer) {
-            return row;
-        }
-    }
-    internal_error("reducer without a merge");
-}
 
 // minimum and maximum that pass over NaN are fmin and fmax.
 Reducer with_nan_policy(Reducer reducer, NanPolicy nan) {
@@ -123,6 +107,15 @@ std::vector<ir::DimExtent> reduced_dims(const ir::Type &type, const std::vector<
 }
 
 }// namespace
+
+const ReducerFacts &facts_of(Reducer reducer) {
+    for (const auto &row : facts) {
+        if (row.reducer == reducer) {
+            return row;
+        }
+    }
+    internal_error("reducer without a merge");
+}
 
 void run_reduce_expression(Context &context, const Step &step) {
     const auto &payload = step.op->get<ir::ReducePayload>();

@@ -326,14 +326,42 @@ struct Rules {
         require_that(result().dims == rest && result().scalar == scalar,
                      "the result is not the tile without the folded dimensions");
         if (payload.has_mask) {
-            require_that(operand(1).scalar == ScalarType::BOOL, "the mask is no bool");
-            for (const auto &d : operand(1).dims) {
-                auto at = operand(0).find(d.dim);
-                require_that(at >= 0 &&
-                                 (d.extent == 1 ||
-                                  operand(0).dims[static_cast<size_t>(at)].extent == d.extent),
-                             "the mask does not fit the tile");
-            }
+            fits_tile(1, ScalarType::BOOL, "the mask");
+        }
+    }
+
+    /// Operand `i` has type `t` and spreads over the dimensions of operand 0.
+    void fits_tile(size_t i, ScalarType t, const std::string &what) {
+        require_that(operand(i).scalar == t, what + " is no " + to_string(t));
+        for (const auto &d : operand(i).dims) {
+            auto at = operand(0).find(d.dim);
+            require_that(at >= 0 && (d.extent == 1 ||
+                                     operand(0).dims[static_cast<size_t>(at)].extent == d.extent),
+                         what + " does not fit the tile");
+        }
+    }
+
+    void scan() {
+        const auto &payload = op.get<ScanPayload>();
+        size_t expected = 1 + (payload.has_seed ? 1 : 0) + (payload.has_mask ? 1 : 0);
+        if (!require_that(op.operand_count() == expected, "has a wrong number of operands")) {
+            return;
+        }
+        require_that(has(operand(0), payload.dim), "goes along a dimension that the tile lacks");
+        require_that(folds(payload.reducer, operand(0).scalar) && payload.reducer < Reducer::ARGMIN,
+                     std::string{"this reducer does not scan "} + to_string(operand(0).scalar));
+        require_that(payload.policy == ReductionPolicy::ORDERED_TREE ||
+                         payload.policy == ReductionPolicy::BALANCED_TREE ||
+                         payload.policy == ReductionPolicy::FOLD_LEFT,
+                     "the policy of a scan keeps the order and starts at the first element");
+        require_that(op.result()->type() == op.operand(0)->type(),
+                     "the result is not like the tile");
+        if (payload.has_seed) {
+            fits_tile(1, operand(0).scalar, "the seed");
+            require_that(!has(operand(1), payload.dim), "the seed has the scanned dimension");
+        }
+        if (payload.has_mask) {
+            fits_tile(expected - 1, ScalarType::BOOL, "the mask");
         }
     }
 
@@ -519,6 +547,7 @@ struct Rules {
             case Opcode::BROADCAST: broadcast(); break;
             case Opcode::RETYPE: retype(); break;
             case Opcode::REDUCE_EXPR: reduce_expr(); break;
+            case Opcode::SCAN: scan(); break;
             case Opcode::MMA: mma(); break;
             case Opcode::EXTENT: extent(); break;
             case Opcode::LOAD: load(); break;

@@ -54,6 +54,15 @@ template<class V> void describe(V &&v, ReducePayload &p) {
     v("nan", p.nan, NanPolicy::PROPAGATE);
     v("mask", p.has_mask, false);
 }
+template<class V> void describe(V &&v, ScanPayload &p) {
+    v("op", p.reducer, static_cast<Reducer>(255));
+    v("dim", p.dim, Dim{UINT32_MAX});
+    v("policy", p.policy, ReductionPolicy::ORDERED_TREE);
+    v("exclusive", p.exclusive, false);
+    v("reverse", p.reverse, false);
+    v("seed", p.has_seed, false);
+    v("mask", p.has_mask, false);
+}
 template<class V> void describe(V &&v, MmaPayload &p) {
     v("reassociate", p.policy.allow_reassociation, true);
     v("tf32", p.policy.allow_tf32, false);

@@ -76,6 +76,20 @@ struct ReducePayload {
     friend bool operator==(const ReducePayload &, const ReducePayload &) = default;
 };
 
+/// `scan x[, seed][, mask]` along `dim`: element i of the result is `reducer` over the active elements
+/// up to i (before i when exclusive; from the last one down when reversed), the seed first and once.
+/// Without a seed, of nothing it is what a reduction of nothing gives.
+struct ScanPayload {
+    Reducer reducer = Reducer::ADD;
+    Dim dim;
+    ReductionPolicy policy = ReductionPolicy::ORDERED_TREE;
+    bool exclusive = false;
+    bool reverse = false;
+    bool has_seed = false;
+    bool has_mask = false;
+    friend bool operator==(const ScanPayload &, const ScanPayload &) = default;
+};
+
 struct MmaPayload {
     MmaPolicy policy;
     friend bool operator==(const MmaPayload &, const MmaPayload &) = default;
@@ -151,7 +165,7 @@ struct MemoryPayload {
 };
 
 using Payload = std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload,
-                             QuantizePayload, AccessPayload, ReducePayload, MmaPayload,
+                             QuantizePayload, AccessPayload, ReducePayload, ScanPayload, MmaPayload,
                              IndexPayload, LoadPayload, StorePayload, ForPayload, ShufflePayload,
                              LaneReducePayload, TablePayload, AddressPayload, MemoryPayload>;
 

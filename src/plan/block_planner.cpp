@@ -185,6 +185,7 @@ void BlockPlanner::plan_operation(const ir::Operation &op, Block &block) {
         case Opcode::STORE: return add_root({Root::Kind::STORE, &op, nullptr, nullptr}, block);
         case Opcode::REDUCE_EXPR:
             return add_root({Root::Kind::REDUCE, &op, nullptr, nullptr}, block);
+        case Opcode::SCAN: return add_root({Root::Kind::SCAN, &op, nullptr, nullptr}, block);
         case Opcode::MMA: {
             finish_last();
             Contraction contraction;

@@ -67,9 +67,13 @@ private:
                                             const LoopGroup &group) const;
 
     void add_root(const Root &root, Block &block);
+    /// Whether `root` can be done element by element along the scan that begins the group.
+    [[nodiscard]] bool may_follow_scan(const LoopGroup &group, const Root &root) const;
     [[nodiscard]] bool may_join(const LoopGroup &group, const Root &root) const;
     void finish_group(LoopGroup &group);
     void store_targets(const LoopGroup &group);
+    /// Whether only roots of the group itself read what its scan computes.
+    [[nodiscard]] bool stays_in_registers(const LoopGroup &group) const;
     [[nodiscard]] double axis_score(const LoopGroup &group, Dim axis) const;
     void ensure_storage(const ir::Value *value, const std::vector<ir::DimExtent> &order);
     const ir::Value *temporary_like(const ir::Value *value);
@@ -87,5 +91,14 @@ private:
 [[nodiscard]] const ir::Value *root_source(const Root &root);
 /// Whether partial results of the reduction may be formed along the folded axis and merged.
 [[nodiscard]] bool regroups(const ir::Operation &reduction);
+/// Whether the bits of a reduction by `reducer` depend on neither grouping nor order.
+[[nodiscard]] bool order_free(Reducer reducer, ScalarType type);
+
+/// The order in which a scan combines: its policy, or `ordered_tree` where no order shows.
+[[nodiscard]] ReductionPolicy scan_policy(const ir::Operation &scan);
+/// Whether vectors of `lanes` neighbours along the scanned axis give the bits that the scan asks for.
+[[nodiscard]] bool scans_in_lanes(const ir::Operation &scan, int lanes);
+/// Whether the trees of a scan differ in shape between lines: its steps then have no vectors.
+[[nodiscard]] bool scans_unevenly(const ir::Operation &scan);
 
 }// namespace luisa::tile::plan

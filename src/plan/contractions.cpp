@@ -68,7 +68,8 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
         for (auto *step : *body) {
             bool plain = analysis::is_inline(*step) || step->opcode() == Opcode::MMA ||
                          step->opcode() == Opcode::STAGE || step->opcode() == Opcode::YIELD;
-            if (!plain && ir::is_nest(step->opcode()) && !inner && yielded == step->result()) {
+            bool carries = ir::is_nest(step->opcode()) && step->result_count() == 1;
+            if (!plain && carries && !inner && yielded == step->result()) {
                 inner = step;
             } else if (!plain) {
                 return false;

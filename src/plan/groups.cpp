@@ -33,15 +33,6 @@ std::vector<Dim> folded(const Root &root) {
                                            : std::vector<Dim>{};
 }
 
-/// Reducers whose result does not depend on grouping or order at all.
-bool order_free(Reducer reducer, ScalarType type) {
-    switch (reducer) {
-        case Reducer::ADD:
-        case Reducer::MULTIPLY: return is_integer(type) || type == ScalarType::BOOL;
-        default: return true;
-    }
-}
-
 /// Size of the elements that a value computes with: half precision computes in f32.
 size_t compute_bytes(ScalarType type) {
     return is_float(type) ? std::max<size_t>(size_of(type), 4) : size_of(type);
@@ -71,6 +62,14 @@ double slope_score(const analysis::Slope &slope) {
 
 }// namespace
 
+bool order_free(Reducer reducer, ScalarType type) {
+    switch (reducer) {
+        case Reducer::ADD:
+        case Reducer::MULTIPLY: return is_integer(type) || type == ScalarType::BOOL;
+        default: return true;
+    }
+}
+
 bool regroups(const ir::Operation &reduction) {
     const auto &payload = reduction.get<ir::ReducePayload>();
     auto type = reduction.operand(0)->scalar();
@@ -83,7 +82,8 @@ bool regroups(const ir::Operation &reduction) {
 std::vector<DimExtent> root_space(const Root &root) {
     switch (root.kind) {
         case Root::Kind::STORE: return without_ones(root.op->get<ir::StorePayload>().box);
-        case Root::Kind::REDUCE: return without_ones(root.op->operand(0)->type()->dims);
+        case Root::Kind::REDUCE:
+        case Root::Kind::SCAN: return without_ones(root.op->operand(0)->type()->dims);
         case Root::Kind::INSERT: return without_ones(root.op->operand(1)->type()->dims);
         case Root::Kind::WRITE: return without_ones(root.target->type()->dims);
     }
@@ -93,7 +93,8 @@ std::vector<DimExtent> root_space(const Root &root) {
 const ir::Value *root_source(const Root &root) {
     switch (root.kind) {
         case Root::Kind::STORE: return root.op->operand(1);
-        case Root::Kind::REDUCE: return root.op->operand(0);
+        case Root::Kind::REDUCE:
+        case Root::Kind::SCAN: return root.op->operand(0);
         case Root::Kind::INSERT: return root.op->operand(1);
         case Root::Kind::WRITE: return root.source;
     }
@@ -116,6 +117,34 @@ const ir::Value *BlockPlanner::temporary_like(const ir::Value *value) {
                                module.tile(type.scalar, type.dims));
 }
 
+/// Whether two reductions may share one traversal: positions are kept in another way than values,
+/// and what may not regroup keeps the direction of its fold.
+static bool folds_alike(const ir::Operation &a, const ir::Operation &b) {
+    auto position = [](const ir::Operation &op) {
+        auto reducer = op.get<ir::ReducePayload>().reducer;
+        return reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;
+    };
+    return position(a) == position(b) && regroups(a) == regroups(b) &&
+           (position(a) || regroups(a) ||
+            a.get<ir::ReducePayload>().policy == b.get<ir::ReducePayload>().policy);
+}
+
+/// Puts loops in the source order of the first reduction that may not regroup: the order in which
+/// the program names the dimensions.
+static void keep_source_order(const LoopGroup &group, std::vector<DimExtent> &folds) {
+    for (const auto &root : group.roots) {
+        if (root.kind == Root::Kind::REDUCE && !regroups(*root.op)) {
+            const auto &dims = root.op->get<ir::ReducePayload>().dims;
+            auto place = [&](const DimExtent &d) {
+                return std::find(dims.begin(), dims.end(), d.dim) - dims.begin();
+            };
+            std::stable_sort(folds.begin(), folds.end(),
+                             [&](const auto &a, const auto &b) { return place(a) < place(b); });
+            return;
+        }
+    }
+}
+
 /// A balanced tree over floats works on a copy of its leaves and shares no traversal.
 static bool is_balanced(const Root &root) {
     return root.kind == Root::Kind::REDUCE && !regroups(*root.op) &&
@@ -130,7 +159,11 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
     if (is_balanced(root) || is_balanced(group.roots.front())) {
         return false;
     }
-    if (!same_set(group.loops, root_space(root)) || root.kind == Root::Kind::INSERT) {
+    if (!same_set(group.loops, root_space(root)) || root.kind == Root::Kind::INSERT ||
+        root.kind == Root::Kind::SCAN) {
+        return false;
+    }
+    if (group.scan() && !may_follow_scan(group, root)) {
         return false;
     }
     std::vector<const ir::Value *> pending, written;
@@ -142,7 +175,7 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
                 if (root.kind == Root::Kind::REDUCE && folded(other) != folded(root)) {
                     return false;
                 }
-                if (root.kind == Root::Kind::REDUCE && regroups(*other.op) != regroups(*root.op)) {
+                if (root.kind == Root::Kind::REDUCE && !folds_alike(*other.op, *root.op)) {
                     return false;
                 }
                 break;
@@ -154,6 +187,7 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
                 }
                 break;
             case Root::Kind::INSERT: return false;
+            case Root::Kind::SCAN: break;
             case Root::Kind::STORE: stores.push_back(other.op); break;
         }
     }
@@ -276,8 +310,12 @@ void BlockPlanner::store_targets(const LoopGroup &group) {
     bool vector = group.vector_axis >= 0;
     auto axis = vector ? group.loops[static_cast<size_t>(group.vector_axis)] : DimExtent{};
     for (const auto &root : group.roots) {
-        auto *target = root.kind == Root::Kind::REDUCE ? root.op->result() : root.target;
+        bool result = root.kind == Root::Kind::REDUCE || root.kind == Root::Kind::SCAN;
+        auto *target = result ? root.op->result() : root.target;
         if (!target || root.kind == Root::Kind::INSERT || target->type()->is_scalar()) {
+            continue;
+        }
+        if (root.kind == Root::Kind::SCAN && stays_in_registers(group)) {
             continue;
         }
         std::vector<DimExtent> order;
@@ -305,12 +343,15 @@ void BlockPlanner::finish_group(LoopGroup &group) {
         bytes = std::max(bytes, compute_bytes(root_source(root)->scalar()));
     }
     int lanes = std::max<int>(1, _plan->facts.vector_bytes / static_cast<int>(bytes));
-    bool may_fold = std::all_of(group.roots.begin(), group.roots.end(), [](const Root &r) {
-        return r.kind != Root::Kind::REDUCE || regroups(*r.op);
-    });
+    bool may_fold = std::all_of(group.roots.begin(), group.roots.end(),
+                                [](const Root &r) {
+                                    return r.kind != Root::Kind::REDUCE || regroups(*r.op);
+                                }) &&
+                    (!group.scan() || scans_in_lanes(*group.scan(), lanes));
     // Trees over what a mask leaves differ in shape from lane to lane.
     bool uneven = std::any_of(group.roots.begin(), group.roots.end(), [](const Root &r) {
-        return is_balanced(r) && r.op->get<ir::ReducePayload>().has_mask;
+        return (is_balanced(r) && r.op->get<ir::ReducePayload>().has_mask) ||
+               (r.kind == Root::Kind::SCAN && scans_unevenly(*r.op));
     });
     for (size_t i = 0; i < group.loops.size() && !uneven; ++i) {
         if (group.loops[i].extent < 2 || (!may_fold && group.folds(group.loops[i].dim))) {
@@ -318,6 +359,8 @@ void BlockPlanner::finish_group(LoopGroup &group) {
         }
         double score = axis_score(group, group.loops[i].dim) +
                        (group.loops[i].extent >= lanes ? 1 : -1) + 0.01 * static_cast<double>(i);
+        // A prefix in a register takes a step a level; other axes take one in all.
+        score -= group.scan() && group.folds(group.loops[i].dim) ? 3 : 0;
         if (score > best_score) {
             best_score = score;
             best = static_cast<int>(i);
@@ -337,18 +380,20 @@ void BlockPlanner::finish_group(LoopGroup &group) {
         group.vector_axis = static_cast<int>(group.loops.size());
         group.loops.push_back(axis);
     }
+    keep_source_order(group, folds);
     group.loops.insert(group.loops.end(), folds.begin(), folds.end());
     if (fold_axis) {
         group.vector_axis = static_cast<int>(group.loops.size());
         group.loops.push_back(axis);
-        group.accumulators = axis.extent >= 4 * lanes ? 4 : 1;
+        group.accumulators = axis.extent >= 4 * lanes && !group.scan() ? 4 : 1;
     }
     group.lanes = best >= 0 ? lanes : 1;
     if (best < 0) {
         bool loops = std::any_of(group.loops.begin(), group.loops.end(),
                                  [](const DimExtent &d) { return d.extent > 1; });
-        group.note = !loops ? "single element"
-                            : "scalar: the fold keeps its order and no other axis is left";
+        group.note = !loops   ? "single element"
+                     : uneven ? "scalar: a mask leaves other trees in other lines"
+                              : "scalar: the fold keeps its order and no other axis is left";
     }
     store_targets(group);
 }

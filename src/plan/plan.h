@@ -20,6 +20,7 @@ struct Root {
         STORE, ///< `op` is a store
         REDUCE,///< `op` is a reduce.expr; its result is written when the fold is done
         WRITE, ///< `source` is evaluated into the storage of `target` (often the same value)
+        SCAN,  ///< `op` is a scan; an element of its result is known where it is computed
         INSERT,///< `op` is an insert whose part is written into the storage of `target`
     };
     Kind kind = Kind::WRITE;
@@ -39,6 +40,10 @@ struct LoopGroup {
 
     [[nodiscard]] bool folds(Dim dim) const;
     [[nodiscard]] bool has_reduction() const;
+    /// The scan that the group goes along, or null. It is the first root.
+    [[nodiscard]] const ir::Operation *scan() const;
+    /// Whether the lanes of its vectors are neighbours along the scanned axis.
+    [[nodiscard]] bool scans_lanes() const;
 };
 
 /// More steps than any nest has: one panel holds them all.
@@ -91,7 +96,7 @@ struct Storage {
 /// A run of root operations: one `parallel` whose instances are tasks, or the rest as one task.
 struct Phase {
     const ir::Operation *nest = nullptr;
-    Block block;///< the operations, when `nest` is null
+    Block block;       ///< the operations, when `nest` is null
     int64_t grain = 1; ///< tasks claimed at a time, when there are many
     double task_us = 0;///< predicted time of one task on one core; 0: unknown
 };

@@ -13,6 +13,9 @@ namespace luisa::tile::plan {
 using ir::Opcode;
 
 bool LoopGroup::folds(Dim dim) const {
+    if (const auto *op = scan()) {
+        return op->get<ir::ScanPayload>().dim == dim;
+    }
     for (const auto &root : roots) {
         if (root.kind == Root::Kind::REDUCE) {
             const auto &dims = root.op->get<ir::ReducePayload>().dims;
@@ -25,6 +28,14 @@ bool LoopGroup::folds(Dim dim) const {
 bool LoopGroup::has_reduction() const {
     return std::any_of(roots.begin(), roots.end(),
                        [](const Root &r) { return r.kind == Root::Kind::REDUCE; });
+}
+
+const ir::Operation *LoopGroup::scan() const {
+    return !roots.empty() && roots.front().kind == Root::Kind::SCAN ? roots.front().op : nullptr;
+}
+
+bool LoopGroup::scans_lanes() const {
+    return scan() && vector_axis >= 0 && folds(loops[static_cast<size_t>(vector_axis)].dim);
 }
 
 const ir::Value *Plan::home(const ir::Value *value) const {

@@ -27,6 +27,7 @@ std::string root_text(const Root &root) {
     switch (root.kind) {
         case Root::Kind::STORE: return "store" + at(root.op->loc);
         case Root::Kind::REDUCE: return "fold" + at(root.op->loc);
+        case Root::Kind::SCAN: return "scan" + at(root.op->loc);
         case Root::Kind::INSERT: return "insert" + at(root.op->loc);
         case Root::Kind::WRITE: {
             auto *op = root.source->definition();
@@ -35,6 +36,16 @@ std::string root_text(const Root &root) {
         }
     }
     return {};
+}
+
+std::string scan_text(const LoopGroup &group) {
+    const auto &payload = group.scan()->get<ir::ScanPayload>();
+    auto along = payload.dim.is_positional() ? fmt::format("#{}", payload.dim.id)
+                                             : std::string{payload.dim.label};
+    bool tree = scan_policy(*group.scan()) == ReductionPolicy::BALANCED_TREE;
+    return fmt::format("along {}{}: {}, {}", along, payload.reverse ? " from the end" : "",
+                       group.scans_lanes() ? "a prefix in each register" : "an element a step",
+                       tree ? "balanced trees on a stack" : "one running value");
 }
 
 struct Printer {
@@ -58,6 +69,9 @@ struct Printer {
         ++depth;
         for (const auto &root : g.roots) {
             line(root_text(root));
+        }
+        if (g.scan()) {
+            line(scan_text(g));
         }
         --depth;
     }

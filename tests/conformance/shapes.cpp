@@ -64,7 +64,7 @@ TEST_P(Moves, concat_appends_along_the_inner_axis) {
     auto e = GetParam();
     run_move(e, {e.first, 2 * e.second}, [e](auto x, Axis i, Axis j, auto &Y) {
         auto both = axis(j.dim, 2 * e.second);
-        Y(coord(0, 0), shape(i, both)).store(concat(x, x * 2.0f, j));
+        Y(coord(0, 0), shape(i, both)).store(concat(j, x, x * 2.0f));
     });
 }
 TEST_P(Moves, insert_replaces_one_row) {

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 // Runs a captured kernel on the interpreter and on the CPU back end and compares every element of every
@@ -71,21 +72,30 @@ template<class T = float> View random_view(std::vector<int64_t> extents, uint32_
     return dense<T>(std::move(extents), values);
 }
 
+/// `x` as T. A negative one wraps in an unsigned T; from a float that would be undefined.
+template<class T> T small_integer(int x) {
+    if constexpr (std::is_integral_v<T>) {
+        return static_cast<T>(x);
+    } else {
+        return static_cast<T>(static_cast<float>(x));
+    }
+}
+
 /// Small integers in [-range, range] as T: sums of them are exact.
 template<class T = float>
 View integer_view(std::vector<int64_t> extents, uint32_t seed, int range = 3) {
     std::mt19937 engine{seed};
     std::vector<T> values(1021);
     for (auto &x : values) {
-        x = static_cast<T>(static_cast<float>(
-            static_cast<int>(engine() % static_cast<uint32_t>(2 * range + 1)) - range));
+        auto n = static_cast<int>(engine() % static_cast<uint32_t>(2 * range + 1)) - range;
+        x = small_integer<T>(n);
     }
     return dense<T>(std::move(extents), values);
 }
 
 /// A view of sentinels for an output.
 template<class T = float> View output_view(std::vector<int64_t> extents) {
-    return dense<T>(std::move(extents), std::vector<T>{static_cast<T>(-77.0f)});
+    return dense<T>(std::move(extents), std::vector<T>{small_integer<T>(-77)});
 }
 
 struct Scalars {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // luisa-tile: runs kernels from TileIR text and shows what becomes of them.
 #include "arguments.h"
+#include "fuzz.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -151,6 +152,20 @@ int main(int argc, char **argv) {
     auto *explains = app.add_subcommand("explain", "Print the plan and the costs of compiling");
     explains->add_option("FILE", file, "TileIR text")->required();
 
+    FuzzSettings fuzz;
+    auto *fuzzes = app.add_subcommand("fuzz", "Compare random programs on both back ends");
+    fuzzes->add_option("--seed", fuzz.seed, "Which programs")->capture_default_str();
+    fuzzes->add_option("--count", fuzz.count, "How many")->capture_default_str();
+    fuzzes->add_option("--case", fuzz.one_case, "Only this one of the seed's programs");
+    fuzzes->add_option("--jobs", fuzz.jobs, "Processes at once; 0: one a core");
+    fuzzes->add_option("--timeout", fuzz.timeout, "Seconds for one program")->capture_default_str();
+    fuzzes->add_option("--reduce", fuzz.reduce, "Seconds to make a failing program small")
+        ->capture_default_str();
+    fuzzes->add_option("--save", fuzz.save, "Folder for failing programs; otherwise printed");
+    fuzzes->add_option("--replay", fuzz.replay, "Run this saved program instead");
+    fuzzes->add_flag("--coverage", fuzz.coverage, "Fail if no program had some operation");
+    fuzzes->add_flag("--print", fuzz.print, "Print the program of --case and do not run it");
+
     CLI11_PARSE(app, argc, argv);
     try {
         if (*devices) {
@@ -159,6 +174,8 @@ int main(int argc, char **argv) {
             run(options);
         } else if (*compiles) {
             emit(file, form, cpu);
+        } else if (*fuzzes) {
+            return run_fuzz(fuzz);
         } else {
             explain(file);
         }

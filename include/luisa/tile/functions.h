@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <luisa/tile/reduce.h>
+#include <luisa/tile/scan.h>
 
 #include <functional>
 
@@ -10,7 +10,6 @@ namespace core {
 Value *full(const Shape &shape, Value *scalar, SourceLoc loc);
 Value *iota(ScalarType type, Axis axis, SourceLoc loc);
 Value *mma(Value *a, Value *b, Value *c, const MmaPolicy *policy, SourceLoc loc);
-Value *matmul(Value *a, Value *b, ScalarType accumulator, SourceLoc loc);
 Value *gather(Value *x, Value *index, Dim axis, Value *fallback, SourceLoc loc);
 Value *insert(Value *y, const Coord &place, Value *part, SourceLoc loc);
 Value *insert(Value *y, const Nest &nest, Value *part, SourceLoc loc);
@@ -18,7 +17,6 @@ Value *reshape(Value *x, const Shape &shape, SourceLoc loc);
 Value *broadcast(Value *x, const Shape &shape, SourceLoc loc);
 Value *transpose(Value *x, const std::vector<Dim> &dims, SourceLoc loc);
 Value *with_dims(Value *x, const std::vector<Dim> &dims, SourceLoc loc);
-Value *concat(Value *a, Value *b, Dim axis, SourceLoc loc);
 /// `body` gets one i64 scalar a dimension of `shape` and gives a scalar.
 Value *reindex(Value *x, const Shape &shape,
                const std::function<std::vector<Value *>(const std::vector<Value *> &)> &body,
@@ -154,16 +152,6 @@ template<class A, class B, class C>
     return {core::mma(a.value(loc), b.value(loc), acc.value(loc), &policy, loc), loc};
 }
 
-/// […, M, K] × […, K, N] by position. The accumulator is f32 for floats below 32 bits, i32 for 8-bit
-/// integers, else T.
-template<class T>
-[[nodiscard]] auto matmul(const Tile<T> &a, const Tile<T> &b,
-                          SourceLoc loc = SourceLoc::current()) {
-    using A = std::conditional_t<is_floating_element<T> && sizeof(T) < 4, float,
-                                 std::conditional_t<sizeof(T) == 1, int32_t, T>>;
-    return Tile<A>(core::matmul(a.value(loc), b.value(loc), scalar_type_of<A>, loc), loc);
-}
-
 /// x at `index` along an axis: x's other dimensions joined with those of `index`. Outside: `fallback`.
 template<class T>
 [[nodiscard]] Tile<T> gather(const Tile<T> &x, const Tile<int64_t> &index, Axis axis,
@@ -217,12 +205,6 @@ template<class T>
         dims.push_back(a.dim);
     }
     return {core::with_dims(x.value(loc), dims, loc), loc};
-}
-/// a followed by b along `axis`; the other dimensions agree.
-template<class T>
-[[nodiscard]] Tile<T> concat(const Tile<T> &a, const Tile<T> &b, Axis axis,
-                             SourceLoc loc = SourceLoc::current()) {
-    return {core::concat(a.value(loc), b.value(loc), axis.dim, loc), loc};
 }
 
 namespace core {

@@ -59,7 +59,7 @@ llvm::Value *Emitter::arithmetic(const ir::Operation &op) {
         case Opcode::TRUNC: return intrinsic(llvm::Intrinsic::trunc, {a});
         case Opcode::ITE: return _b.CreateSelect(a, b, c);
         case Opcode::CAST: return cast(a, type, op.result()->scalar());
-        case Opcode::BITCAST: return _b.CreateBitCast(a, type_of(*op.result()->type()));
+        case Opcode::BITCAST: return bit_cast(op, a);
         case Opcode::QUANTIZE:
             return quantize(a, type, op.result()->scalar(), op.get<ir::QuantizePayload>().saturate);
         default: internal_error(std::string{op.name()} + " is not emitted");
@@ -228,6 +228,14 @@ llvm::Value *Emitter::reduce_lanes(const ir::Operation &op) {
                         _b.CreateShuffleVector(value, low), _b.CreateShuffleVector(value, high));
     }
     return _b.CreateExtractElement(value, uint64_t{0});
+}
+
+llvm::Value *Emitter::bit_cast(const ir::Operation &op, llvm::Value *a) {
+    // A bool is one bit in a register and a byte of 0 or 1 as bits.
+    auto to = op.result()->scalar();
+    a = to_memory(a, op.operand(0)->scalar());
+    auto *target = to == ScalarType::BOOL ? a->getType() : type_of(*op.result()->type());
+    return from_memory(_b.CreateBitCast(a, target), to);
 }
 
 }// namespace luisa::tile::emit

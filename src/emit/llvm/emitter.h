@@ -66,6 +66,7 @@ private:
     llvm::Value *access(const ir::Operation &op);
     llvm::Value *from_memory(llvm::Value *value, ScalarType type);
     llvm::Value *to_memory(llvm::Value *value, ScalarType type);
+    llvm::Value *bit_cast(const ir::Operation &op, llvm::Value *a);
 
     [[nodiscard]] llvm::Value *at(const ir::Value *value) const;
     llvm::Value *operand(const ir::Operation &op, size_t i) const { return at(op.operand(i)); }

@@ -17,6 +17,22 @@ llvm::Value *Emitter::to_memory(llvm::Value *value, ScalarType type) {
     return type == ScalarType::BOOL ? _b.CreateZExt(value, widened(_b.getInt8Ty(), value)) : value;
 }
 
+/// The one lane that a constant mask lets through, or -1.
+static int only_lane(const llvm::Value *mask) {
+    const auto *constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
+    const auto *type = mask ? llvm::dyn_cast<llvm::FixedVectorType>(mask->getType()) : nullptr;
+    int found = -1;
+    for (unsigned i = 0; constant && type && i < type->getNumElements(); ++i) {
+        const auto *lane = constant->getAggregateElement(i);
+        if (!lane || (!lane->isNullValue() && !lane->isOneValue()) ||
+            (lane->isOneValue() && found >= 0)) {
+            return -1;
+        }
+        found = lane->isOneValue() ? static_cast<int>(i) : found;
+    }
+    return found;
+}
+
 llvm::Value *Emitter::memory(const ir::Operation &op) {
     auto *result = op.result_count() ? op.result()->type() : nullptr;
     switch (op.opcode()) {
@@ -45,6 +61,13 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         case Opcode::LANE_MASK: {
             auto lanes = result->lanes;
             auto *count = operand(op, 0);
+            if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(count)) {
+                llvm::SmallVector<llvm::Constant *, 64> bits;
+                for (int64_t i = 0; i < lanes; ++i) {
+                    bits.push_back(_b.getInt1(i < known->getSExtValue()));
+                }
+                return llvm::ConstantVector::get(bits);
+            }
             auto *positive = intrinsic(llvm::Intrinsic::smax, {count, _b.getInt64(0)});
             auto *limited = intrinsic(llvm::Intrinsic::smin, {positive, _b.getInt64(lanes)});
             auto *narrow = _b.CreateTrunc(limited, _b.getInt32Ty());
@@ -125,6 +148,16 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
     llvm::Value *mask = payload.masked ? operand(op, next++) : nullptr;
     llvm::Value *other = payload.masked && reads ? to_memory(operand(op, next), type.scalar)
                                                  : nullptr;
+    if (int lane = only_lane(mask); lane >= 0 && !reads && !indexed) {
+        // LLVM 22 writes a truncated element in the width that it had before, over its neighbour.
+        auto *element = _b.CreateExtractElement(value, static_cast<uint64_t>(lane));
+        address = _b.CreateConstGEP1_64(memory->getScalarType(), address,
+                                        static_cast<uint64_t>(lane));
+        _b.CreateAlignedStore(
+            element, address,
+            llvm::commonAlignment(align, size_of(type.scalar) * static_cast<uint64_t>(lane)));
+        return nullptr;
+    }
     llvm::Instruction *instruction = nullptr;
     bool scalar_masked = mask && !memory->isVectorTy();
     if (scalar_masked) {

@@ -85,11 +85,11 @@ void Lowering::lower_balanced_at(const LoopGroup &group, size_t depth, const Roo
         _b.loop(_b.index(0), _b.sub(count, _b.index(step)), 2 * step, {},
                 [&](ir::Value *iv, const Values &) {
                     auto *left = leaves.read(iv), *right = leaves.read(_b.add(iv, _b.index(step)));
-                    leaves.write(iv, reduce_step(payload.reducer, left, right));
+                    leaves.write(iv, reduce_step(effective_reducer(payload), left, right));
                     return Values{};
                 });
     }
-    auto *result = _b.constant(type, seed_bits(payload.reducer, type));
+    auto *result = _b.constant(type, seed_bits(effective_reducer(payload), type));
     if (most > 0 && payload.has_mask) {
         auto *some = _b.compare(Opcode::GT, count, _b.index(0));
         result = select(some, leaves.read(_b.index(0)), result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/block_planner.h"
-#include "realize/cpu/lowering.h"
+#include "realize/cpu/lower_scan.h"
 #include "realize/cpu/reducers.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ bool is_arg(const Root &root) {
 bool carries_flag(const Root &root) {
     const auto &payload = root.op->get<ir::ReducePayload>();
     auto type = state_type(root);
-    return payload.has_mask &&
-           identity_bits(payload.reducer, type) != seed_bits(payload.reducer, type);
+    return payload.has_mask && identity_bits(effective_reducer(payload), type) !=
+                                   seed_bits(effective_reducer(payload), type);
 }
 
 std::vector<const Root *> reductions(const LoopGroup &group) {
@@ -186,7 +186,8 @@ void Lowering::emit_root(const Root &root, Point &point) {
             write_storage(home, value, inner);
             return;
         }
-        case Root::Kind::REDUCE: return;
+        case Root::Kind::REDUCE:
+        case Root::Kind::SCAN: return;
     }
 }
 
@@ -217,6 +218,12 @@ void Lowering::lower_group(const LoopGroup &group) {
             _b.forget_reads();
             return;
         }
+    }
+    if (group.scan()) {
+        ScanLowering{*this, group}.run();
+        _b.forget_reads();
+        _written.clear();
+        return;
     }
     Point point;
     auto ends = clip_loops(group.roots, group.loops, point);
@@ -258,7 +265,7 @@ void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point) {
     Values states;
     for (const auto *root : folds) {
         auto type = state_type(*root);
-        auto reducer = root->op->get<ir::ReducePayload>().reducer;
+        auto reducer = effective_reducer(root->op->get<ir::ReducePayload>());
         auto *identity = _b.splat(_b.constant(type, identity_bits(reducer, type)), lanes);
         states.insert(states.end(), static_cast<size_t>(parts), identity);
         if (carries_flag(*root)) {
@@ -306,8 +313,9 @@ Values Lowering::fold_elements(const LoopGroup &group, int part, Point &point, V
         auto &state = states[slot + static_cast<size_t>(part)];
         auto *element = evaluate(root.op->operand(0), point);
         bool right = payload.policy == ReductionPolicy::FOLD_RIGHT;
-        auto *next = right ? reduce_step(payload.reducer, element, state)
-                           : reduce_step(payload.reducer, state, element);
+        auto reducer = effective_reducer(payload);
+        auto *next = right ? reduce_step(reducer, element, state)
+                           : reduce_step(reducer, state, element);
         bool lanes_fold = group.vector_axis >= 0 &&
                           group.folds(group.loops[static_cast<size_t>(group.vector_axis)].dim);
         ir::Value *active = lanes_fold ? point.mask : nullptr;
@@ -369,10 +377,11 @@ void Lowering::finish_fold(const LoopGroup &group, const Values &states, Point &
     for (const auto *root : reductions(group)) {
         const auto &payload = root->op->get<ir::ReducePayload>();
         auto type = state_type(*root);
-        auto *seed = _b.constant(type, seed_bits(payload.reducer, type));
+        auto reducer = effective_reducer(payload);
+        auto *seed = _b.constant(type, seed_bits(reducer, type));
         auto begin = states.begin() + static_cast<std::ptrdiff_t>(slot);
         auto *value = merge_parts(
-            payload.reducer, Values(begin, begin + static_cast<std::ptrdiff_t>(parts)), lanes_fold);
+            reducer, Values(begin, begin + static_cast<std::ptrdiff_t>(parts)), lanes_fold);
         slot += parts;
         if (carries_flag(*root)) {
             begin = states.begin() + static_cast<std::ptrdiff_t>(slot);

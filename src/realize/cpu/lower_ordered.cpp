@@ -67,12 +67,11 @@ void Lowering::lower_arg_reduction(const LoopGroup &group, size_t depth, Point &
             auto *&best = next[slot], *&best_index = next[slot + 1];
             slot += 2;
             auto *position = _b.index(0);
-            for (const auto &d : root.op->operand(0)->type()->dims) {
-                if (std::find(payload.dims.begin(), payload.dims.end(), d.dim) !=
-                    payload.dims.end()) {
-                    position = _b.add(_b.mul(position, _b.index(d.extent)),
-                                      local_coordinate(d, place).base);
-                }
+            const auto &source = *root.op->operand(0)->type();
+            for (auto folded : payload.dims) {
+                const auto &d = source.dims[static_cast<size_t>(source.find(folded))];
+                position = _b.add(_b.mul(position, _b.index(d.extent)),
+                                  local_coordinate(d, place).base);
             }
             auto *x = _b.splat(convert(evaluate(root.op->operand(0), place), best->scalar()),
                                lanes);

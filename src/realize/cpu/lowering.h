@@ -143,6 +143,7 @@ private:
 
     void lower_contraction(const plan::Contraction &contraction);
     friend class ContractionLowering;
+    friend class ScanLowering;
 
     void lower_sequential(const ir::Operation &op);
     void lower_nest(const ir::Operation &op);

@@ -60,6 +60,13 @@ uint64_t seed_bits(Reducer reducer, ScalarType type) {
     }
 }
 
+Reducer effective_reducer(const ir::ReducePayload &payload) {
+    bool ignores = payload.nan == NanPolicy::IGNORE;
+    return ignores && payload.reducer == Reducer::MINIMUM   ? Reducer::FMIN
+           : ignores && payload.reducer == Reducer::MAXIMUM ? Reducer::FMAX
+                                                            : payload.reducer;
+}
+
 uint64_t identity_bits(Reducer reducer, ScalarType type) {
     if (is_float(type) && reducer == Reducer::ADD) {
         return number(type, -0.0);

@@ -4,8 +4,12 @@
 #include <luisa/tile/scalar_type.h>
 
 #include "ir/opcode.h"
+#include "ir/payload.h"
 
 namespace luisa::tile::cpu {
+
+/// What a `reduce.expr` folds with: minimum and maximum that ignore NaN are fmin and fmax.
+[[nodiscard]] Reducer effective_reducer(const ir::ReducePayload &payload);
 
 /// The elementwise operation of a reducer (argmin and argmax have none).
 [[nodiscard]] ir::Opcode reducer_opcode(Reducer reducer);

@@ -271,8 +271,8 @@ inline Kernel relations() {
                    auto row = broadcast(x.at(coord(1)), shape(i, j));
                    Y(coord(0, 0), shape(i, j)).store(mirrored + squared * flipped - row);
                    auto flat = reshape(x, shape(k));
-                   auto doubled = concat(gather(flat, iota(l) * 2, k, 0.0f),
-                                         gather(flat, iota(l) * 2 + 1, k, 0.0f), l);
+                   auto doubled = concat(l, gather(flat, iota(l) * 2, k, 0.0f),
+                                         gather(flat, iota(l) * 2 + 1, k, 0.0f));
                    Z(coord(0), shape(axis(l.dim, 16))).store(doubled);
                },
                {.name = "relations"})

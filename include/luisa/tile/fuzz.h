@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace luisa::tile {
+
+/// A run of random programs on the interpreter and the CPU back end.
+struct FuzzOptions {
+    uint64_t seed = 1, first = 0, count = 1000;///< cases first … first + count - 1 of a seed
+    int jobs = 0;                              ///< processes at once; 0: one a core
+    int timeout_s = 20;                        ///< for one program
+    int reduce_s = 60;                         ///< to make one failing program small; 0: not at all
+    std::string folder;        ///< failing programs are written here; empty: nowhere
+    bool need_coverage = false;///< an operation that no program had fails the run
+    std::function<void(const std::string &)> report;///< gets the report piece by piece
+};
+
+/// Makes, runs and compares `count` programs, each in a child process that may crash or hang, and
+/// reports failures with their seed, case and reduced program, then coverage. Returns whether all
+/// is well. Not for multithreaded processes: it forks.
+bool run_fuzz(const FuzzOptions &options);
+
+/// Runs one saved program. Returns an empty text if both back ends agree, or the compiler does not
+/// support it; else what went wrong. ParseError or ValueError if it is no saved program.
+[[nodiscard]] std::string fuzz_replay(const std::string &text, const std::string &file_name);
+
+/// The program of one case, as it would be saved.
+[[nodiscard]] std::string fuzz_program(uint64_t seed, uint64_t index);
+
+}// namespace luisa::tile

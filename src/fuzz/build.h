@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "fuzz/generator.h"
+
+#include <functional>
+
+// The state of the generator while it writes one program; used by generate_*.cpp only.
+
+namespace luisa::tile::fuzz {
+
+using ir::Opcode;
+using ir::Value;
+
+/// A view parameter.
+struct ViewFact {
+    Value *value = nullptr;
+    std::vector<int64_t> extents;///< as launched
+    Fact fact;                   ///< of its elements
+    bool read_only = false;
+};
+
+/// The part of a writable view that the current instance alone touches.
+struct Owned {
+    struct Axis {
+        Value *origin = nullptr;///< null: 0
+        int64_t length = 0;     ///< elements from there on
+        bool shared = true;     ///< the whole axis belongs to this instance: nothing splits it
+    };
+    size_t view = 0;
+    std::vector<Axis> axes;
+};
+
+/// The iterations of a nest.
+struct Domain {
+    ir::NestPayload payload;
+    std::vector<Value *> operands;
+    std::vector<int64_t> extents;///< of a shape; of a range: the number of iterations
+    int64_t begin = 0, end = 0, step = 1;
+    int64_t count = 1;
+};
+
+/// An index of an enclosing nest, and the least extent that holds it; -1: it is no coordinate.
+struct Loop {
+    Value *index = nullptr;
+    int64_t extent = 0;
+    bool parallel = false;
+};
+
+struct Program {
+    Random random;
+    ir::Module &module;
+    ir::Builder builder;
+    std::vector<Input> inputs;
+    std::vector<ViewFact> views;
+    std::vector<ir::DimExtent> dims;///< the axes that tiles are made of
+    std::vector<ScalarType> palette;///< element types that this program prefers
+    std::unordered_map<const Value *, Fact> facts;
+    std::vector<Value *> pool;///< tiles and scalars in scope
+    std::vector<Owned> owned; ///< what may be stored to here
+    std::vector<Loop> loops;  ///< enclosing, outermost first
+    int depth = 0;            ///< of regions
+    bool pure = false;        ///< no stores here (inside `reduce`)
+    int64_t trips = 1;        ///< how often this place runs
+    int64_t work = 0;         ///< element operations so far
+
+    Program(Random r, ir::Module &m) : random{r}, module{m}, builder{m} {}
+
+    static constexpr int64_t most_work = 60000;
+    static constexpr int64_t most_elements = 1024;
+
+    // Values (generate_values.cpp)
+    Value *add(Value *v, Fact fact, int64_t cost = 0);///< joins the pool
+    [[nodiscard]] Fact fact(const Value *v) const { return facts.at(v); }
+    ScalarType any_type();
+    ir::DimExtent any_dim(bool nonempty = false);
+    /// Up to `most` different dims.
+    std::vector<ir::DimExtent> some_dims(size_t least, size_t most);
+    bool affordable(int64_t elements) const;
+    /// One of the pool that `fits`, or null.
+    Value *find(const std::function<bool(const Value *)> &fits);
+    Value *scalar_constant(ScalarType type);
+    Value *index_constant(int64_t n);
+    Value *constant(const ir::Type *type);
+    Value *tile_of(ScalarType type);      ///< from the pool or new; may be a scalar
+    Value *value_of(const ir::Type *type);///< of exactly this type
+    Value *scalar_of(ScalarType type);
+    /// A coordinate for `extent`: mostly inside [-2, extent + 2).
+    Value *coordinate(int64_t extent);
+    /// A coordinate that is inside [0, extent - length] whenever this place runs, or null.
+    Value *safe_coordinate(int64_t extent, int64_t length);
+    Fact elementwise_fact(Opcode op, const std::vector<Value *> &x, ScalarType result) const;
+    Value *arithmetic(Opcode op, const std::vector<Value *> &x, ir::Payload payload = ir::None{},
+                      const ScalarType *element = nullptr);
+    bool make_elementwise(bool scalars_only);
+
+    // Shapes (generate_shapes.cpp)
+    bool make_iota();
+    bool make_broadcast();
+    bool make_retype();
+    bool make_extract();
+    bool make_insert();
+    bool make_reduction();
+    bool make_mma();
+    bool make_map();
+    /// mma of two new or known tiles on `acc`; null if none fits. `trips` such products are added.
+    Value *product(Value *acc, Fact acc_fact, int64_t times, Fact &result);
+    std::vector<Value *> coordinates_in(const ir::Type &type, std::vector<Dim> &dims,
+                                        std::vector<ir::DimExtent> &rest, bool all);
+
+    // Memory (generate_memory.cpp)
+    void make_parameters();
+    bool make_extent();
+    bool make_load();
+    bool make_store();
+    /// A coordinate such that `length` elements from it stay in the part; null if they cannot.
+    Value *own_coordinate(const Owned::Axis &axis, int64_t length);
+
+    // Nests (generate_nests.cpp)
+    Domain make_domain(bool parallel);
+    bool make_parallel();
+    bool make_serial();
+    bool make_reduce();
+    void enter(const Domain &domain, ir::Operation *nest);///< index arguments and their facts
+    void split_owned(const Domain &domain, const std::vector<Value *> &indices);
+    Value *insert_at(Value *state, const std::vector<Value *> &at, const std::vector<Dim> &where);
+    Value *insert_chain(Value *state, const Domain &domain, const std::vector<Value *> &indices);
+    Value *accumulated(Value *state, const Fact &initial, int64_t times, bool tree, Fact &result);
+
+    // Control (generate_control.cpp)
+    bool make_if();
+    bool make_while();
+    void make_operation();
+    void make_operations(size_t count);
+    /// Stores a value that nothing uses yet to a new view, one part for each enclosing iteration.
+    void make_sink();
+};
+
+/// Restores what belongs to a region when it ends.
+class Scope {
+public:
+    explicit Scope(Program &p, ir::Region *body)
+        : _p{p}, _region{p.builder.region()}, _pool{p.pool.size()}, _loops{p.loops.size()},
+          _owned{p.owned}, _trips{p.trips}, _pure{p.pure} {
+        ++p.depth;
+        p.builder.set_region(body);
+    }
+    ~Scope() {
+        --_p.depth;
+        _p.builder.set_region(_region);
+        _p.pool.resize(_pool);
+        _p.loops.resize(_loops);
+        _p.owned = std::move(_owned);
+        _p.trips = _trips;
+        _p.pure = _pure;
+    }
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
+
+private:
+    Program &_p;
+    ir::Region *_region;
+    size_t _pool, _loops;
+    std::vector<Owned> _owned;
+    int64_t _trips;
+    bool _pure;
+};
+
+}// namespace luisa::tile::fuzz

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/case.h"
+
+#include "ir/clone.h"
+#include "ir/text.h"
+#include "types/constant.h"
+
+#include <cstring>
+#include <sstream>
+
+namespace luisa::tile::fuzz {
+
+namespace {
+
+constexpr const char *argument_mark = "// argument ";
+constexpr const char *settings_mark = "// settings ";
+
+std::string hex(const std::vector<uint8_t> &bytes) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (auto b : bytes) {
+        text += digits[b >> 4];
+        text += digits[b & 15];
+    }
+    return text.empty() ? "-" : text;
+}
+
+std::vector<uint8_t> from_hex(const std::string &text) {
+    std::vector<uint8_t> bytes;
+    for (size_t i = 0; text != "-" && i + 1 < text.size(); i += 2) {
+        bytes.push_back(static_cast<uint8_t>(std::stoi(text.substr(i, 2), nullptr, 16)));
+    }
+    return bytes;
+}
+
+void write_input(std::ostream &out, const Input &input) {
+    out << argument_mark << to_string(input.type);
+    if (!input.is_view) {
+        out << " scalar " << input.scalar_bits << "\n";
+        return;
+    }
+    out << " view " << input.extents.size();
+    for (auto e : input.extents) {
+        out << " " << e;
+    }
+    for (auto s : input.strides) {
+        out << " " << s;
+    }
+    out << " " << input.origin << " " << hex(input.bytes) << "\n";
+}
+
+Input read_input(std::istream &in) {
+    Input input;
+    std::string type, kind, bytes;
+    in >> type >> kind;
+    if (!parse_scalar_type(type, input.type)) {
+        throw ValueError{"a saved program has an argument of type '" + type + "'"};
+    }
+    input.is_view = kind == "view";
+    if (!input.is_view) {
+        in >> input.scalar_bits;
+        return input;
+    }
+    size_t rank = 0;
+    in >> rank;
+    input.extents.resize(std::min<size_t>(rank, 64));
+    input.strides.resize(input.extents.size());
+    for (auto &e : input.extents) {
+        in >> e;
+    }
+    for (auto &s : input.strides) {
+        in >> s;
+    }
+    in >> input.origin >> bytes;
+    input.bytes = from_hex(bytes);
+    return input;
+}
+
+}// namespace
+
+Case Case::copy() const { return {ir::clone(*module), inputs, settings}; }
+
+std::string to_text(const Case &c) {
+    std::ostringstream out;
+    out << "// SPDX-License-Identifier: Apache-2.0\n";
+    out << settings_mark << (c.settings.cpu.empty() ? "host" : c.settings.cpu) << " "
+        << c.settings.threads << " " << c.settings.may_alias << " " << c.settings.backwards << "\n";
+    for (const auto &input : c.inputs) {
+        write_input(out, input);
+    }
+    out << ir::print(*c.module);
+    return out.str();
+}
+
+Case from_text(const std::string &text, const std::string &file_name) {
+    Case c;
+    std::istringstream lines{text};
+    for (std::string line; std::getline(lines, line);) {
+        if (line.rfind(argument_mark, 0) == 0) {
+            std::istringstream in{line.substr(std::strlen(argument_mark))};
+            c.inputs.push_back(read_input(in));
+        } else if (line.rfind(settings_mark, 0) == 0) {
+            std::istringstream in{line.substr(std::strlen(settings_mark))};
+            in >> c.settings.cpu >> c.settings.threads >> c.settings.may_alias >>
+                c.settings.backwards;
+            c.settings.cpu = c.settings.cpu == "host" ? "" : c.settings.cpu;
+        }
+    }
+    c.module = ir::parse(text, file_name);
+    if (c.inputs.size() != c.module->kernel()->body->arguments().size()) {
+        throw ValueError{"'" + file_name + "' has " + std::to_string(c.inputs.size()) +
+                         " argument lines, expected one a parameter"};
+    }
+    return c;
+}
+
+std::string element_text(const Input &view, size_t index) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, view.bytes.data() + index * size_of(view.type), size_of(view.type));
+    return print_constant(view.type, bits);
+}
+
+}// namespace luisa::tile::fuzz

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/module.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace luisa::tile::fuzz {
+
+/// What one parameter of a random program is launched with.
+struct Input {
+    ScalarType type = ScalarType::FLOAT32;
+    bool is_view = false;
+    uint64_t scalar_bits = 0;
+    std::vector<int64_t> extents, strides;///< of a view, in elements
+    int64_t origin = 0;                   ///< element (0, …, 0) in `bytes`, counted in elements
+    std::vector<uint8_t> bytes;           ///< of a view, with room around the elements it reaches
+};
+
+/// How the CPU back end is asked to run it.
+struct Settings {
+    std::string cpu;///< as LLVM names it; empty: this machine
+    int threads = 1;
+    bool may_alias = false;
+    bool backwards = false;///< tasks in reverse order
+    friend bool operator==(const Settings &, const Settings &) = default;
+};
+
+/// A program with all that it needs to run.
+struct Case {
+    std::unique_ptr<ir::Module> module;
+    std::vector<Input> inputs;///< one a parameter
+    Settings settings;
+
+    [[nodiscard]] Case copy() const;
+};
+
+/// The program as TileIR text, after comments that hold inputs and settings.
+[[nodiscard]] std::string to_text(const Case &c);
+/// Reads what `to_text` writes. ParseError or ValueError for anything else.
+[[nodiscard]] Case from_text(const std::string &text, const std::string &file_name);
+
+/// The value of bytes `index` of a view, as text for a message.
+[[nodiscard]] std::string element_text(const Input &view, size_t index);
+
+}// namespace luisa::tile::fuzz

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/execute.h"
+
+#include "compile/cpu.h"
+#include "interpreter/interpreter.h"
+#include "ir/text.h"
+#include "ir/verifier.h"
+#include "target/cpu.h"
+#include "types/convert.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace luisa::tile::fuzz {
+
+namespace {
+
+struct Free {
+    void operator()(void *p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<void, Free>;
+
+/// Aligned memory of at least one cache line, filled so that reading it before writing shows.
+Memory allocate(size_t bytes) {
+    auto rounded = (bytes + 127) / 64 * 64;
+    Memory memory{std::aligned_alloc(64, rounded)};
+    std::memset(memory.get(), 0xfe, rounded);
+    return memory;
+}
+
+std::vector<KernelArgument> arguments_of(std::vector<Input> &inputs) {
+    std::vector<KernelArgument> list;
+    for (auto &input : inputs) {
+        KernelArgument a;
+        a.scalar_bits = input.scalar_bits;
+        if (input.is_view) {
+            a.data = input.bytes.data() + input.origin * static_cast<int64_t>(size_of(input.type));
+            a.extents = input.extents;
+            a.strides = input.strides;
+        }
+        list.push_back(std::move(a));
+    }
+    return list;
+}
+
+std::vector<uint64_t> words_of(std::vector<Input> &inputs) {
+    std::vector<uint64_t> words;
+    for (const auto &a : arguments_of(inputs)) {
+        if (!a.data) {
+            words.push_back(a.scalar_bits);
+            continue;
+        }
+        words.push_back(reinterpret_cast<uint64_t>(a.data));
+        for (const auto *list : {&a.extents, &a.strides}) {
+            for (auto n : *list) {
+                words.push_back(static_cast<uint64_t>(n));
+            }
+        }
+    }
+    return words;
+}
+
+void run_cpu(const compiler::CpuKernel &kernel, std::vector<Input> &inputs, bool backwards) {
+    auto words = words_of(inputs);
+    auto scratch = allocate(kernel.scratch_bytes), shared = allocate(kernel.shared_bytes);
+    for (const auto &phase : kernel.phases) {
+        auto count = phase.task_count;
+        if (phase.count) {
+            phase.count(words.data(), 0, 0, scratch.get(), shared.get());
+            count = *static_cast<int64_t *>(scratch.get());
+        }
+        auto pieces = count <= 0 ? 0 : (count - 1) / phase.grain + 1;
+        for (int64_t i = 0; i < pieces; ++i) {
+            auto begin = (backwards ? pieces - 1 - i : i) * phase.grain;
+            phase.run(words.data(), begin, std::min(count, begin + phase.grain), scratch.get(),
+                      shared.get());
+        }
+    }
+}
+
+compiler::CpuOptions options_of(const Settings &settings) {
+    compiler::CpuOptions options;
+    options.threads = settings.threads;
+    options.may_alias = settings.may_alias;
+    options.target = emit::host_cpu();
+    if (!settings.cpu.empty()) {
+        const auto *level = target::find_cpu_level(settings.cpu);
+        if (!level || !level->runs_here()) {
+            throw UnsupportedError{"this machine does not run code for '" + settings.cpu + "'"};
+        }
+        options.target = {level->name, level->features};
+    }
+    return options;
+}
+
+bool both_nan(const Input &a, const Input &b, size_t at, size_t width) {
+    uint64_t x = 0, y = 0;
+    std::memcpy(&x, a.bytes.data() + at, width);
+    std::memcpy(&y, b.bytes.data() + at, width);
+    return arith::is_nan(a.type, x) && arith::is_nan(b.type, y);
+}
+
+/// The first element that differs, as text; empty if there is none.
+std::string difference(const std::vector<Input> &expected, const std::vector<Input> &got) {
+    for (size_t v = 0; v < expected.size(); ++v) {
+        auto width = size_of(expected[v].type);
+        for (size_t i = 0; i * width + width <= expected[v].bytes.size(); ++i) {
+            if (std::memcmp(expected[v].bytes.data() + i * width, got[v].bytes.data() + i * width,
+                            width) != 0 &&
+                !both_nan(expected[v], got[v], i * width, width)) {
+                return "parameter " + std::to_string(v) + ", element " +
+                       std::to_string(static_cast<int64_t>(i) - expected[v].origin) +
+                       " after its origin: interpreter " + element_text(expected[v], i) + ", cpu " +
+                       element_text(got[v], i);
+            }
+        }
+    }
+    return {};
+}
+
+Outcome compare(const Case &c) {
+    if (auto broken = ir::check(*c.module); !broken.empty()) {
+        return {OutcomeKind::INVALID, broken.front().message};
+    }
+    auto text = ir::print(*c.module);
+    if (ir::print(*ir::parse(text)) != text) {
+        return {OutcomeKind::TEXT, "another text after printing and parsing"};
+    }
+    auto expected = c.inputs, checked = c.inputs, got = c.inputs;
+    interpreter::Options limits;
+    limits.while_limit = 100000;
+    try {
+        interpreter::run(*c.module, arguments_of(expected), limits);
+    } catch (const BoundsError &e) {
+        return {OutcomeKind::EXCLUDED, e.what()};
+    } catch (const UnsupportedError &e) {
+        return {OutcomeKind::UNSUPPORTED, e.what()};
+    }
+    try {
+        limits.validate = true;
+        interpreter::run(*c.module, arguments_of(checked), limits);
+    } catch (const RaceError &e) {
+        return {OutcomeKind::RACE, e.what()};
+    } catch (const BoundsError &) {
+        // What validation reports is defined all the same.
+    }
+    std::shared_ptr<const compiler::CpuKernel> kernel;
+    try {
+        kernel = compiler::compile_cpu(*c.module, options_of(c.settings));
+    } catch (const UnsupportedError &e) {
+        return {OutcomeKind::UNSUPPORTED, e.what()};
+    }
+    run_cpu(*kernel, got, c.settings.backwards);
+    auto message = difference(expected, got);
+    return {message.empty() ? OutcomeKind::SAME : OutcomeKind::DIFFERENT, message};
+}
+
+}// namespace
+
+const char *to_string(OutcomeKind kind) noexcept {
+    static constexpr const char *names[outcome_kind_count] = {
+        "same",    "unsupported", "excluded", "different", "error",
+        "invalid", "text",        "race",     "crash",     "hang"};
+    return names[static_cast<size_t>(kind)];
+}
+
+Outcome execute(const Case &c) {
+    try {
+        return compare(c);
+    } catch (const std::exception &e) {
+        return {OutcomeKind::ERROR, e.what()};
+    }
+}
+
+}// namespace luisa::tile::fuzz

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <luisa/tile/fuzz.h>
+
+#include "fuzz/generator.h"
+#include "fuzz/isolate.h"
+#include "fuzz/reduce.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <set>
+#include <thread>
+
+namespace luisa::tile {
+
+namespace {
+
+using namespace fuzz;
+
+/// What must stay the same of a message while a program shrinks: its words, not its numbers.
+std::string gist(const std::string &message) {
+    std::string words;
+    for (char c : message.substr(0, 120)) {
+        if (std::isalpha(static_cast<unsigned char>(c))) {
+            words += c;
+        }
+    }
+    return words.substr(0, 40);
+}
+
+Case reduced(const Case &failing, const Outcome &outcome, int seconds) {
+    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{seconds};
+    auto still_fails = [&](const Case &c) {
+        auto now = execute_isolated(c, 5);
+        return now.kind == outcome.kind &&
+               (now.kind != OutcomeKind::ERROR || gist(now.message) == gist(outcome.message));
+    };
+    return reduce(failing, still_fails,
+                  [&] { return std::chrono::steady_clock::now() < deadline; });
+}
+
+/// `reported`: what earlier failures were like; only the first of a kind is made small.
+void report_failure(const FuzzOptions &options, uint64_t index, std::set<std::string> &reported) {
+    auto c = generate(Random{options.seed, index});
+    auto outcome = execute_isolated(c, options.timeout_s);
+    auto name = "--seed " + std::to_string(options.seed) + " --case " + std::to_string(index);
+    options.report("FAILED " + name + ": " + to_string(outcome.kind) + ": " + outcome.message +
+                   "\n");
+    if (!is_failure(outcome.kind)) {
+        options.report("  it does not fail again when it runs alone\n");
+        return;
+    }
+    if (!reported.insert(to_string(outcome.kind) + gist(outcome.message)).second) {
+        options.report("  like one above\n");
+        return;
+    }
+    if (options.reduce_s > 0) {
+        c = reduced(c, outcome, options.reduce_s);
+        auto small = execute_isolated(c, options.timeout_s);
+        options.report("  reduced: " + std::string{to_string(small.kind)} + ": " + small.message +
+                       "\n");
+    }
+    auto text = to_text(c);
+    if (options.folder.empty()) {
+        options.report(text + "\n");
+        return;
+    }
+    auto path = options.folder + "/fuzz-" + std::to_string(options.seed) + "-" +
+                std::to_string(index) + ".tir";
+    std::ofstream{path} << text;
+    options.report("  saved as " + path + "\n");
+}
+
+std::string summary(const uint64_t (&counts)[outcome_kind_count]) {
+    std::string text;
+    for (size_t i = 0; i < outcome_kind_count; ++i) {
+        if (counts[i] || i <= static_cast<size_t>(OutcomeKind::EXCLUDED)) {
+            text += (text.empty() ? "" : ", ") + std::to_string(counts[i]) + " " +
+                    to_string(static_cast<OutcomeKind>(i));
+        }
+    }
+    return text + "\n";
+}
+
+}// namespace
+
+bool run_fuzz(const FuzzOptions &options) {
+    constexpr size_t most_reported = 20;
+    auto jobs = options.jobs > 0 ? static_cast<uint64_t>(options.jobs)
+                                 : std::max(1u, std::thread::hardware_concurrency());
+    std::vector<Batch> batches;
+    for (uint64_t i = 0; i < std::min(jobs, options.count); ++i) {
+        batches.push_back({options.seed, options.first + i, options.first + options.count, jobs});
+    }
+    uint64_t counts[outcome_kind_count] = {};
+    Coverage coverage;
+    std::vector<uint64_t> failing;
+    for (const auto &r : run_batches(batches, options.timeout_s)) {
+        for (size_t i = 0; i < outcome_kind_count; ++i) {
+            counts[i] += r.counts[i];
+        }
+        coverage.add(r.coverage);
+        for (const auto &f : r.failures) {
+            failing.push_back(f.index);
+        }
+    }
+    std::sort(failing.begin(), failing.end());
+    options.report("seed " + std::to_string(options.seed) + ", " + std::to_string(options.count) +
+                   " programs: " + summary(counts));
+    std::set<std::string> reported;
+    for (size_t i = 0; i < std::min(failing.size(), most_reported); ++i) {
+        report_failure(options, failing[i], reported);
+    }
+    options.report(coverage.text());
+    auto missing = options.need_coverage ? coverage.missing() : std::string{};
+    if (!missing.empty()) {
+        options.report("no program had:\n" + missing);
+    }
+    return failing.empty() && missing.empty();
+}
+
+std::string fuzz_replay(const std::string &text, const std::string &file_name) {
+    auto outcome = execute(from_text(text, file_name));
+    return is_failure(outcome.kind) ? std::string{to_string(outcome.kind)} + ": " + outcome.message
+                                    : std::string{};
+}
+
+std::string fuzz_program(uint64_t seed, uint64_t index) {
+    return to_text(generate(Random{seed, index}));
+}
+
+}// namespace luisa::tile

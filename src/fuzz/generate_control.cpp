@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/build.h"
+
+#include <algorithm>
+
+// if, while, and which operation comes next.
+
+namespace luisa::tile::fuzz {
+
+namespace {
+
+Fact either(const Fact &a, const Fact &b) {
+    return {std::min(a.low, b.low), std::max(a.high, b.high), a.pinned && b.pinned};
+}
+
+struct Choice {
+    unsigned weight;
+    bool nests;///< opens a region: rarer the deeper it is
+    bool (*make)(Program &);
+};
+
+constexpr Choice choices[] = {
+    {40, false, [](Program &p) { return p.make_elementwise(false); }},
+    {3, false, [](Program &p) { return p.make_iota(); }},
+    {3, false, [](Program &p) { return p.make_broadcast(); }},
+    {2, false, [](Program &p) { return p.make_retype(); }},
+    {5, false, [](Program &p) { return p.make_extract(); }},
+    {4, false, [](Program &p) { return p.make_insert(); }},
+    {8, false, [](Program &p) { return p.make_reduction(); }},
+    {6, false, [](Program &p) { return p.make_mma(); }},
+    {2, false, [](Program &p) { return p.make_extent(); }},
+    {14, false, [](Program &p) { return p.make_load(); }},
+    {5, false, [](Program &p) { return p.make_store(); }},
+    {3, true, [](Program &p) { return p.make_map(); }},
+    {7, true, [](Program &p) { return p.make_parallel(); }},
+    {6, true, [](Program &p) { return p.make_serial(); }},
+    {5, true, [](Program &p) { return p.make_reduce(); }},
+    {3, true, [](Program &p) { return p.make_if(); }},
+    {3, true, [](Program &p) { return p.make_while(); }},
+};
+
+constexpr int deepest = 4;
+
+}// namespace
+
+void Program::make_operation() {
+    unsigned total = 0;
+    auto weight = [&](const Choice &c) {
+        return !c.nests ? c.weight * 2
+               : depth >= deepest || work > most_work / 2
+                   ? 0
+                   : c.weight * 3 / (1 + static_cast<unsigned>(depth));
+    };
+    for (const auto &c : choices) {
+        total += weight(c);
+    }
+    auto at = static_cast<unsigned>(random.below(total));
+    for (const auto &c : choices) {
+        if (at < weight(c)) {
+            c.make(*this);
+            return;
+        }
+        at -= weight(c);
+    }
+}
+
+void Program::make_operations(size_t count) {
+    for (size_t i = 0; i < count && work < most_work; ++i) {
+        make_operation();
+    }
+}
+
+void Program::make_sink() {
+    if (pure || work > most_work) {
+        return;
+    }
+    auto *value = find([&](const Value *v) {
+        return !v->has_uses() && v->definition() && v->region() == builder.region() &&
+               v->type()->dims.size() <= 4;
+    });
+    if (!value) {
+        return;
+    }
+    ir::StorePayload payload;
+    ViewFact view;
+    std::vector<Value *> at;
+    int64_t elements = 1;
+    for (const auto &loop : loops) {
+        if (loop.extent < 0 && loop.parallel) {
+            return;
+        }
+        if (loop.extent >= 0) {
+            view.extents.push_back(loop.extent);
+            payload.box.push_back({dim("at"), 1});
+            at.push_back(loop.index);
+            elements *= std::max<int64_t>(loop.extent, 1);
+        }
+    }
+    for (const auto &d : value->type()->dims) {
+        view.extents.push_back(d.extent);
+        payload.box.push_back(d);
+        at.push_back(builder.index(0));
+        elements *= std::max<int64_t>(d.extent, 1);
+    }
+    if (elements > 20000 || view.extents.empty() || view.extents.size() > 6) {
+        return;
+    }
+    ir::Type type;
+    type.kind = ir::TypeKind::VIEW;
+    type.scalar = value->scalar();
+    for (auto e : view.extents) {
+        type.axes.push_back({e, ""});
+    }
+    auto *body = module.kernel()->body;
+    view.value = module.add_argument(body, module.intern(type));
+    Input input;
+    input.type = type.scalar;
+    input.is_view = true;
+    input.extents = view.extents;
+    input.strides.assign(view.extents.size(), 1);
+    for (size_t i = view.extents.size(); i-- > 1;) {
+        input.strides[i - 1] = input.strides[i] * std::max<int64_t>(view.extents[i], 1);
+    }
+    input.origin = 2;
+    input.bytes.assign((static_cast<size_t>(elements) + 4) * size_of(input.type), 1);
+    inputs.push_back(std::move(input));
+    std::vector<Value *> operands = {view.value, value};
+    operands.insert(operands.end(), at.begin(), at.end());
+    builder.emit(Opcode::STORE, operands, {}, payload);
+    work += trips * value->type()->element_count();
+}
+
+bool Program::make_if() {
+    auto *condition = scalar_of(ScalarType::BOOL);
+    std::vector<const ir::Type *> types;
+    for (size_t i = 0, n = random.below(3); i < n && !pool.empty(); ++i) {
+        types.push_back(random.pick(pool)->type());
+    }
+    auto *branch = builder.emit(Opcode::IF, {condition}, types, ir::None{}, 2);
+    std::vector<Fact> results;
+    for (size_t side = 0; side < 2; ++side) {
+        Scope scope{*this, branch->body(side)};
+        if (side == 0 || random.chance(60)) {
+            make_operations(1 + random.below(3));
+        }
+        std::vector<Value *> yields;
+        for (size_t i = 0; i < types.size(); ++i) {
+            yields.push_back(value_of(types[i]));
+            auto f = fact(yields.back());
+            if (side == 0) {
+                results.push_back(f);
+            } else {
+                results[i] = either(results[i], f);
+            }
+        }
+        make_sink();
+        builder.emit(Opcode::YIELD, yields, {});
+    }
+    for (size_t i = 0; i < types.size(); ++i) {
+        add(branch->result(i), results[i]);
+    }
+    return true;
+}
+
+bool Program::make_while() {
+    auto most = trips > 50 ? 1 : random.between(0, 4);
+    std::vector<Value *> operands = {index_constant(0)};
+    std::vector<const ir::Type *> types = {operands[0]->type()};
+    for (size_t i = 0, n = random.below(3); i < n; ++i) {
+        operands.push_back(random.pick(pool));
+        types.push_back(operands.back()->type());
+    }
+    auto *loop = builder.emit(Opcode::WHILE, operands, types, ir::None{}, 1);
+    {
+        Scope scope{*this, loop->body()};
+        trips *= std::max<int64_t>(most, 1);
+        for (auto *type : types) {
+            Fact f;
+            f.pinned = !is_float(type->scalar);
+            auto *v = module.add_argument(loop->body(), type);
+            facts[v] = f;
+        }
+        const auto &arguments = loop->body()->arguments();
+        facts[arguments[0]] = {0, static_cast<double>(most)};
+        pool.insert(pool.end(), arguments.begin(), arguments.end());
+        make_operations(random.below(2));
+        auto *goes_on = builder.elementwise(Opcode::LT, {arguments[0], index_constant(most)});
+        if (random.chance(30)) {
+            goes_on = builder.elementwise(Opcode::AND, {goes_on, scalar_of(ScalarType::BOOL)});
+        }
+        builder.emit(Opcode::CONDITION, {goes_on}, {});
+        make_operations(1 + random.below(3));
+        std::vector<Value *> yields = {
+            builder.elementwise(Opcode::ADD, {arguments[0], index_constant(1)})};
+        for (size_t i = 1; i < types.size(); ++i) {
+            yields.push_back(value_of(types[i]));
+        }
+        builder.emit(Opcode::YIELD, yields, {});
+    }
+    add(loop->result(0), {0, static_cast<double>(most)});
+    for (size_t i = 1; i < types.size(); ++i) {
+        Fact f;
+        f.pinned = !is_float(types[i]->scalar);
+        add(loop->result(i), f);
+    }
+    return true;
+}
+
+Case generate(Random random) {
+    static constexpr int64_t extents[] = {0, 1, 1, 2, 3, 4, 5, 7, 8, 8, 15, 16, 16, 17, 31, 32, 33};
+    static constexpr const char *labels[] = {"a", "b", "c", "d", "e", "f"};
+    static constexpr ScalarType common[] = {
+        ScalarType::FLOAT32, ScalarType::FLOAT32, ScalarType::INT64,    ScalarType::INT32,
+        ScalarType::FLOAT16, ScalarType::FLOAT64, ScalarType::BFLOAT16, ScalarType::BOOL};
+    Case c;
+    c.module = std::make_unique<ir::Module>();
+    auto *f = c.module->add_function("fuzz");
+    Program p{random, *c.module};
+    p.builder.set_region(f->body);
+    for (const auto *label : labels) {
+        auto extent = p.dims.size() == 5 ? p.random.pick(p.dims).extent : p.random.pick(extents);
+        p.dims.push_back({dim(label), extent});
+    }
+    p.palette.push_back(p.random.pick(common));
+    while (p.random.chance(60)) {
+        p.palette.push_back(static_cast<ScalarType>(p.random.below(scalar_type_count)));
+    }
+    p.make_parameters();
+    for (int i = 0; i < 2; ++i) {
+        p.make_load();
+    }
+    p.scalar_constant(ScalarType::INT64);
+    p.make_operations(2 + p.random.below(8));
+    for (int i = 0; i < 4; ++i) {
+        p.make_sink();
+    }
+    p.make_store();
+    f->noalias = p.random.chance(50);
+    c.inputs = std::move(p.inputs);
+    static constexpr const char *cpus[] = {"", "", "", "x86-64-v3", "x86-64-v4"};
+    c.settings.cpu = p.random.pick(cpus);
+    c.settings.threads = static_cast<int>(1 + p.random.below(4));
+    c.settings.may_alias = p.random.chance(30);
+    c.settings.backwards = p.random.chance(40);
+    return c;
+}
+
+}// namespace luisa::tile::fuzz

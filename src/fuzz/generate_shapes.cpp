@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/build.h"
+
+#include <algorithm>
+#include <cmath>
+
+// Operations that make, move, pick and fold elements.
+
+namespace luisa::tile::fuzz {
+
+Value *Program::coordinate(int64_t extent) {
+    auto how = random.below(100);
+    if (how < 35) {
+        return index_constant(
+            random.between(how < 5 ? -2 : 0, std::max<int64_t>(extent - 1, 0) + (how < 5 ? 2 : 0)));
+    }
+    if (how < 97) {
+        // An index of a nest, if there is one: its range is known and small.
+        auto *v = find([&](const Value *x) {
+            return x->type()->is_scalar() && x->scalar() == ScalarType::INT64 && fact(x).known() &&
+                   fact(x).magnitude() < 1000;
+        });
+        if (!v) {
+            return index_constant(random.between(0, std::max<int64_t>(extent - 1, 0)));
+        }
+        if (random.chance(30)) {
+            v = arithmetic(Opcode::ADD, {v, index_constant(random.between(-2, 3))});
+        }
+        return v ? v : index_constant(0);
+    }
+    auto *wild = scalar_of(ScalarType::INT64);
+    return wild;
+}
+
+Value *Program::safe_coordinate(int64_t extent, int64_t length) {
+    if (length > extent) {
+        return nullptr;
+    }
+    auto *v = find([&](const Value *x) {
+        return x->type()->is_scalar() && x->scalar() == ScalarType::INT64 && fact(x).low >= 0 &&
+               fact(x).high <= static_cast<double>(extent - length);
+    });
+    return v && random.chance(70) ? v : index_constant(random.between(0, extent - length));
+}
+
+bool Program::make_iota() {
+    static constexpr ScalarType types[] = {ScalarType::INT64, ScalarType::INT32,
+                                           ScalarType::FLOAT32, ScalarType::UINT8,
+                                           ScalarType::BFLOAT16};
+    auto d = any_dim();
+    auto type = random.chance(60) ? ScalarType::INT64 : random.pick(types);
+    add(builder.value(Opcode::IOTA, {}, module.tile(type, {d})),
+        {0, std::max(0.0, static_cast<double>(d.extent) - 1)});
+    return true;
+}
+
+bool Program::make_broadcast() {
+    auto *x = tile_of(any_type());
+    auto list = x->type()->dims;
+    for (auto &d : list) {
+        for (const auto &full : dims) {
+            d.extent = d.dim == full.dim && d.extent == 1 && random.chance(50) ? full.extent
+                                                                               : d.extent;
+        }
+    }
+    for (const auto &d : some_dims(0, 2)) {
+        bool there = std::any_of(list.begin(), list.end(),
+                                 [&](const auto &k) { return k.dim == d.dim; });
+        if (!there && list.size() < 4) {
+            list.push_back(d);
+        }
+    }
+    random.shuffle(list);
+    const auto *type = module.tile(x->scalar(), list);
+    if (type->element_count() > most_elements || !affordable(type->element_count())) {
+        return false;
+    }
+    add(builder.value(Opcode::BROADCAST, {x}, type), fact(x));
+    return true;
+}
+
+bool Program::make_retype() {
+    auto *x = find([](const Value *v) { return !v->type()->dims.empty(); });
+    if (!x) {
+        return false;
+    }
+    auto list = x->type()->dims;
+    for (size_t i = 0; i < list.size(); ++i) {
+        auto other = random.pick(dims);
+        bool taken = std::any_of(list.begin(), list.end(),
+                                 [&](const auto &k) { return k.dim == other.dim; });
+        if (!taken && (other.extent == list[i].extent || list[i].extent == 1)) {
+            list[i].dim = other.dim;
+        }
+    }
+    add(builder.value(Opcode::RETYPE, {x}, module.tile(x->scalar(), list)), fact(x));
+    return true;
+}
+
+std::vector<Value *> Program::coordinates_in(const ir::Type &type, std::vector<Dim> &addressed,
+                                             std::vector<ir::DimExtent> &rest, bool all) {
+    std::vector<Value *> at;
+    rest = type.dims;
+    auto order = type.dims;
+    random.shuffle(order);
+    auto count = all ? order.size()
+                     : static_cast<size_t>(random.between(random.chance(10) ? 0 : 1,
+                                                          static_cast<int64_t>(order.size())));
+    for (size_t i = 0; i < count; ++i) {
+        addressed.push_back(order[i].dim);
+        at.push_back(coordinate(order[i].extent));
+        rest.erase(std::find(rest.begin(), rest.end(), order[i]));
+    }
+    return at;
+}
+
+bool Program::make_extract() {
+    auto *x = find([](const Value *v) { return !v->type()->dims.empty(); });
+    if (!x) {
+        return false;
+    }
+    ir::AccessPayload payload;
+    std::vector<ir::DimExtent> rest;
+    std::vector<Value *> operands = {x};
+    for (auto *c : coordinates_in(*x->type(), payload.dims, rest, false)) {
+        operands.push_back(c);
+    }
+    auto f = fact(x);
+    Fact outside{0, 0};
+    if (random.chance(30)) {
+        operands.push_back(scalar_of(x->scalar()));
+        payload.has_fallback = true;
+        outside = fact(operands.back());
+    }
+    f = {std::min(f.low, outside.low), std::max(f.high, outside.high), f.pinned && outside.pinned};
+    add(builder.value(Opcode::EXTRACT, operands, module.tile(x->scalar(), rest), payload), f);
+    return true;
+}
+
+bool Program::make_insert() {
+    auto *x = find([](const Value *v) { return !v->type()->dims.empty(); });
+    if (!x) {
+        return false;
+    }
+    ir::AccessPayload payload;
+    std::vector<ir::DimExtent> rest;
+    auto at = coordinates_in(*x->type(), payload.dims, rest, false);
+    auto *part = value_of(module.tile(x->scalar(), rest));
+    std::vector<Value *> operands = {x, part};
+    operands.insert(operands.end(), at.begin(), at.end());
+    auto f = fact(x), g = fact(part);
+    add(builder.value(Opcode::INSERT, operands, x->type(), payload),
+        {std::min(f.low, g.low), std::max(f.high, g.high), f.pinned && g.pinned});
+    return true;
+}
+
+namespace {
+
+bool folds(Reducer reducer, ScalarType t) {
+    switch (reducer) {
+        case Reducer::ADD:
+        case Reducer::MULTIPLY: return t != ScalarType::BOOL && info(t).computes;
+        case Reducer::LOGICAL_AND:
+        case Reducer::LOGICAL_OR: return t == ScalarType::BOOL;
+        case Reducer::BIT_AND:
+        case Reducer::BIT_OR:
+        case Reducer::BIT_XOR: return !is_float(t);
+        default: return t != ScalarType::BOOL;
+    }
+}
+
+Fact reduced(Reducer reducer, const Fact &f, int64_t count) {
+    auto n = static_cast<double>(count);
+    switch (reducer) {
+        case Reducer::ADD: return {std::min(n * f.low, 0.0), std::max(n * f.high, 0.0)};
+        case Reducer::MULTIPLY: {
+            auto m = std::pow(std::max(f.magnitude(), 1.0), n);
+            return {-m, m};
+        }
+        case Reducer::MINIMUM:
+        case Reducer::MAXIMUM:
+        case Reducer::FMIN:
+        case Reducer::FMAX: return {};// of nothing it is an extreme value
+        case Reducer::LOGICAL_AND:
+        case Reducer::LOGICAL_OR: return {0, 1};
+        case Reducer::ARGMIN:
+        case Reducer::ARGMAX: return {-1, n};
+        default: return {};
+    }
+}
+
+}// namespace
+
+bool Program::make_reduction() {
+    auto *x = find([](const Value *v) { return !v->type()->dims.empty(); });
+    if (!x) {
+        return false;
+    }
+    ir::ReducePayload payload;
+    payload.reducer = static_cast<Reducer>(random.below(13));
+    for (int i = 0; i < 20 && !folds(payload.reducer, x->scalar()); ++i) {
+        payload.reducer = static_cast<Reducer>(random.below(13));
+    }
+    if (!folds(payload.reducer, x->scalar())) {
+        return false;
+    }
+    auto rest = x->type()->dims;
+    auto order = rest;
+    random.shuffle(order);
+    auto folded = static_cast<size_t>(random.between(1, static_cast<int64_t>(order.size())));
+    int64_t count = 1;
+    for (size_t i = 0; i < folded; ++i) {
+        payload.dims.push_back(order[i].dim);
+        count *= order[i].extent;
+        rest.erase(std::find(rest.begin(), rest.end(), order[i]));
+    }
+    bool position = payload.reducer == Reducer::ARGMIN || payload.reducer == Reducer::ARGMAX;
+    if (position && count == 0) {
+        return false;
+    }
+    auto f = fact(x);
+    auto result = reduced(payload.reducer, f, count);
+    bool rounds = is_float(x->scalar()) &&
+                  (payload.reducer == Reducer::ADD || payload.reducer == Reducer::MULTIPLY);
+    bool exact = !rounds ||
+                 (f.known() && std::max(-result.low, result.high) <= exact_limit(x->scalar()));
+    payload.policy = exact ? static_cast<ReductionPolicy>(random.below(5))
+                           : random.pick({ReductionPolicy::FOLD_LEFT, ReductionPolicy::FOLD_RIGHT,
+                                          ReductionPolicy::BALANCED_TREE});
+    payload.nan = random.chance(30) ? NanPolicy::IGNORE : NanPolicy::PROPAGATE;
+    std::vector<Value *> operands = {x};
+    if (random.chance(30)) {
+        auto *mask = find([&](const Value *m) {
+            return m->scalar() == ScalarType::BOOL &&
+                   std::all_of(m->type()->dims.begin(), m->type()->dims.end(), [&](const auto &d) {
+                       auto at = x->type()->find(d.dim);
+                       return at >= 0 &&
+                              (d.extent == 1 ||
+                               x->type()->dims[static_cast<size_t>(at)].extent == d.extent);
+                   });
+        });
+        operands.push_back(mask ? mask : value_of(module.tile(ScalarType::BOOL, x->type()->dims)));
+        payload.has_mask = true;
+    }
+    const auto *type = module.tile(position ? ScalarType::INT64 : x->scalar(), rest);
+    if (!affordable(x->type()->element_count())) {
+        return false;
+    }
+    result.pinned = !is_float(x->scalar());
+    add(builder.value(Opcode::REDUCE_EXPR, operands, type, payload), result,
+        x->type()->element_count());
+    return true;
+}
+
+}// namespace luisa::tile::fuzz

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/isolate.h"
+
+#include "fuzz/generator.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <new>
+#include <thread>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace luisa::tile::fuzz {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A T that parent and child see.
+template<class T> class Shared {
+public:
+    Shared() {
+        auto *p = mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                       0);
+        if (p == MAP_FAILED) {
+            throw OutOfMemoryError{"no memory to share with a child process"};
+        }
+        _value = new (p) T{};
+    }
+    ~Shared() { munmap(_value, sizeof(T)); }
+    Shared(const Shared &) = delete;
+    Shared &operator=(const Shared &) = delete;
+    T *operator->() const noexcept { return _value; }
+    T &operator*() const noexcept { return *_value; }
+
+private:
+    T *_value;
+};
+
+/// Runs `work` in a child process, which ends without running destructors of the parent's objects.
+template<class F> pid_t spawn(F &&work) {
+    auto child = fork();
+    if (child < 0) {
+        throw ResourceError{"cannot start a child process"};
+    }
+    if (child == 0) {
+        rlimit none{0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        work();
+        _exit(0);
+    }
+    return child;
+}
+
+void end(pid_t child) {
+    int status = 0;
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+}
+
+struct Answer {
+    bool done = false;
+    OutcomeKind kind = OutcomeKind::SAME;
+    char message[4000] = {};
+};
+
+}// namespace
+
+Outcome execute_isolated(const Case &c, int timeout_s) {
+    Shared<Answer> answer;
+    auto child = spawn([&] {
+        auto outcome = execute(c);
+        answer->kind = outcome.kind;
+        outcome.message.copy(answer->message, sizeof answer->message - 1);
+        answer->done = true;
+    });
+    auto deadline = Clock::now() + std::chrono::seconds{timeout_s};
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (Clock::now() > deadline) {
+            end(child);
+            return {OutcomeKind::HANG, "more than " + std::to_string(timeout_s) + " s"};
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds{500});
+    }
+    if (!answer->done) {
+        return {OutcomeKind::CRASH, WIFSIGNALED(status)
+                                        ? std::string{strsignal(WTERMSIG(status))}
+                                        : "ended with " + std::to_string(WEXITSTATUS(status))};
+    }
+    return {answer->kind, answer->message};
+}
+
+namespace {
+
+constexpr size_t most_failures = 64;///< of one batch; a run with more of them stops
+
+struct Progress {
+    uint64_t next = 0;///< the case that runs now
+    uint64_t counts[outcome_kind_count] = {};
+    Coverage coverage;
+    BatchResult::Failure failures[most_failures];
+    size_t failure_count = 0;
+
+    void record(OutcomeKind kind) {
+        ++counts[static_cast<size_t>(kind)];
+        if (is_failure(kind) && failure_count < most_failures) {
+            failures[failure_count++] = {next, kind};
+        }
+    }
+};
+
+/// One batch and the process that works on it.
+struct Worker {
+    Batch batch;
+    Shared<Progress> progress;
+    pid_t child = 0;
+    uint64_t seen = 0;
+    Clock::time_point since;
+
+    void start() {
+        seen = progress->next;
+        since = Clock::now();
+        child = spawn([&] {
+            for (; progress->next < batch.end && progress->failure_count < most_failures;
+                 progress->next += batch.stride) {
+                auto c = generate(Random{batch.seed, progress->next});
+                auto kind = execute(c).kind;
+                if (kind == OutcomeKind::SAME) {
+                    progress->coverage.add(*c.module);
+                }
+                progress->record(kind);
+            }
+        });
+    }
+    /// Whether the batch has ended.
+    bool poll(int timeout_s) {
+        int status = 0;
+        bool ended = waitpid(child, &status, WNOHANG) != 0;
+        if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+            return true;
+        }
+        if (seen != progress->next) {
+            seen = progress->next;
+            since = Clock::now();
+        }
+        bool hangs = !ended && Clock::now() - since > std::chrono::seconds{timeout_s};
+        if (ended || hangs) {
+            if (hangs) {
+                end(child);
+            }
+            progress->record(hangs ? OutcomeKind::HANG : OutcomeKind::CRASH);
+            progress->next += batch.stride;
+            start();
+        }
+        return false;
+    }
+};
+
+}// namespace
+
+std::vector<BatchResult> run_batches(const std::vector<Batch> &batches, int timeout_s) {
+    std::vector<std::unique_ptr<Worker>> workers;
+    for (const auto &batch : batches) {
+        workers.push_back(std::make_unique<Worker>());
+        workers.back()->batch = batch;
+        workers.back()->progress->next = batch.first;
+        workers.back()->start();
+    }
+    std::vector<bool> done(workers.size());
+    for (size_t left = workers.size(); left > 0;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{5});
+        for (size_t i = 0; i < workers.size(); ++i) {
+            if (!done[i] && workers[i]->poll(timeout_s)) {
+                done[i] = true;
+                --left;
+            }
+        }
+    }
+    std::vector<BatchResult> results;
+    for (const auto &worker : workers) {
+        auto &p = *worker->progress;
+        BatchResult r;
+        std::copy(std::begin(p.counts), std::end(p.counts), r.counts);
+        r.coverage = p.coverage;
+        r.failures.assign(p.failures, p.failures + p.failure_count);
+        results.push_back(std::move(r));
+    }
+    return results;
+}
+
+}// namespace luisa::tile::fuzz

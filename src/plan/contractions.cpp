@@ -86,6 +86,15 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
         if (!collect_products(yielded, state, out.products)) {
             return false;
         }
+        // A product that only feeds another one is no link of the chain and cannot be evaluated in it.
+        bool foreign = std::any_of(body_ops.begin(), body_ops.end(), [&](const auto *step) {
+            return step->opcode() == Opcode::MMA &&
+                   std::find(out.products.begin(), out.products.end(), step) ==
+                       out.products.end();
+        });
+        if (foreign) {
+            return false;
+        }
         break;
     }
     out.initial = op.operand(op.operand_count() - 1);

@@ -100,9 +100,9 @@ void ContractionLowering::prefetch_next_panel(const RegisterBlock &block) {
     for (const auto &d : _rows) {
         rows *= d.extent;
     }
-    auto steps = _c.panel_steps ? _c.panel_steps : trips(nest);
+    auto steps = _c.panel_steps ? std::min(_c.panel_steps, trips(nest)) : trips(nest);
     auto panel = steps * depth * panel_width() * element_bytes();
-    auto share = (panel * block.height / rows / steps + line - 1) / line;
+    auto share = (panel * block.height / rows / std::max<int64_t>(steps, 1) + line - 1) / line;
     auto *step = step_number(nest);
     auto *end = _b.index(trips(nest));
     if (_panel_begin) {

@@ -89,8 +89,7 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
         // A product that only feeds another one is no link of the chain and cannot be evaluated in it.
         bool foreign = std::any_of(body_ops.begin(), body_ops.end(), [&](const auto *step) {
             return step->opcode() == Opcode::MMA &&
-                   std::find(out.products.begin(), out.products.end(), step) ==
-                       out.products.end();
+                   std::find(out.products.begin(), out.products.end(), step) == out.products.end();
         });
         if (foreign) {
             return false;

@@ -4,6 +4,7 @@
 #include "plan/block_planner.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace luisa::tile::plan {
 
@@ -193,6 +194,7 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
     }
     bool joins = true;
     analysis::Slopes none;
+    std::function<void(const ir::Value *)> visit;
     auto check = [&](const analysis::Leaf &leaf) {
         auto *home = _plan->home(leaf.value) ? _plan->home(leaf.value) : leaf.value;
         for (const auto *p : pending) {
@@ -202,14 +204,19 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
             joins &= w != home || leaf.pointwise;
         }
         auto *op = leaf.value->definition();
+        bool loads = op && op->opcode() == Opcode::LOAD;
         for (const auto *store : stores) {
-            if (op && op->opcode() == Opcode::LOAD) {
+            if (loads) {
                 joins &= !_plan->may_alias && store->operand(0) != op->operand(0);
             }
         }
+        // What a load takes beside the view: coordinates and the fallback.
+        for (size_t i = 1; loads && !is_kept(leaf.value) && i < op->operand_count(); ++i) {
+            visit(op->operand(i));
+        }
     };
     auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
-    auto visit = [&](const ir::Value *v) { analysis::visit_leaves(v, none, is_leaf, check); };
+    visit = [&](const ir::Value *v) { analysis::visit_leaves(v, none, is_leaf, check); };
     visit(root_source(root));
     if (root.op) {
         for (size_t i = 0; i < root.op->operand_count(); ++i) {

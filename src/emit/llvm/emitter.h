@@ -63,6 +63,10 @@ private:
 
     // memory.cpp
     llvm::Value *memory(const ir::Operation &op);
+    llvm::Value *constant(const ir::Operation &op);
+    llvm::Value *lane_numbers(const ir::Type &type);
+    llvm::Value *lane_mask(llvm::Value *count, unsigned lanes);
+    llvm::Value *address(const ir::Operation &op);
     llvm::Value *access(const ir::Operation &op);
     llvm::Value *from_memory(llvm::Value *value, ScalarType type);
     llvm::Value *to_memory(llvm::Value *value, ScalarType type);

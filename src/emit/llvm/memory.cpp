@@ -33,51 +33,73 @@ static int only_lane(const llvm::Value *mask) {
     return found;
 }
 
+llvm::Value *Emitter::constant(const ir::Operation &op) {
+    const auto &type = *op.result()->type();
+    auto *element = element_type(type.scalar);
+    auto width = static_cast<unsigned>(element->getScalarSizeInBits());
+    llvm::APInt bits(width, op.get<ir::ConstantPayload>().bits, false, true);
+    llvm::Constant *scalar = llvm::ConstantInt::get(_context, bits);
+    if (element->isFloatingPointTy()) {
+        scalar = llvm::ConstantFP::get(_context, llvm::APFloat(element->getFltSemantics(), bits));
+    }
+    return type.is_vector()
+               ? llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(type.lanes), scalar)
+               : scalar;
+}
+
+llvm::Value *Emitter::lane_numbers(const ir::Type &type) {
+    llvm::SmallVector<llvm::Constant *, 64> lanes;
+    for (unsigned i = 0; i < type.lanes; ++i) {
+        lanes.push_back(llvm::ConstantInt::get(element_type(type.scalar), i));
+    }
+    return llvm::ConstantVector::get(lanes);
+}
+
+/// The first `count` of the lanes: none where it is negative, all where it is larger.
+llvm::Value *Emitter::lane_mask(llvm::Value *count, unsigned lanes) {
+    if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(count)) {
+        llvm::SmallVector<llvm::Constant *, 64> bits;
+        for (int64_t i = 0; i < lanes; ++i) {
+            bits.push_back(_b.getInt1(i < known->getSExtValue()));
+        }
+        return llvm::ConstantVector::get(bits);
+    }
+    auto *positive = intrinsic(llvm::Intrinsic::smax, {count, _b.getInt64(0)});
+    auto *limited = intrinsic(llvm::Intrinsic::smin, {positive, _b.getInt64(lanes)});
+    auto *narrow = _b.CreateTrunc(limited, _b.getInt32Ty());
+    llvm::SmallVector<uint32_t, 64> numbers;
+    for (unsigned i = 0; i < lanes; ++i) {
+        numbers.push_back(i);
+    }
+    return _b.CreateICmpULT(llvm::ConstantDataVector::get(_context, numbers),
+                            _b.CreateVectorSplat(lanes, narrow));
+}
+
+llvm::Value *Emitter::address(const ir::Operation &op) {
+    const auto &payload = op.get<ir::AddressPayload>();
+    auto *address = operand(op, 0);
+    if (op.operand_count() > 1) {
+        auto *index = operand(op, 1);
+        auto scale = payload.scale;
+        if (scale == 1 || scale == 2 || scale == 4 || scale == 8) {
+            auto *unit = _b.getIntNTy(static_cast<unsigned>(8 * scale));
+            address = _b.CreateGEP(unit, address, index);
+        } else {
+            auto *bytes = _b.CreateMul(index, _b.getInt64(static_cast<uint64_t>(scale)));
+            address = _b.CreateGEP(_b.getInt8Ty(), address, bytes);
+        }
+    }
+    return payload.offset ? _b.CreateGEP(_b.getInt8Ty(), address,
+                                         _b.getInt64(static_cast<uint64_t>(payload.offset)))
+                          : address;
+}
+
 llvm::Value *Emitter::memory(const ir::Operation &op) {
     auto *result = op.result_count() ? op.result()->type() : nullptr;
     switch (op.opcode()) {
-        case Opcode::CONSTANT: {
-            auto *type = type_of(*result);
-            auto *element = element_type(result->scalar);
-            auto bits = op.get<ir::ConstantPayload>().bits;
-            auto width = element->getScalarSizeInBits();
-            llvm::APInt number(static_cast<unsigned>(width), bits, false, true);
-            llvm::Constant *scalar =
-                element->isFloatingPointTy()
-                    ? llvm::cast<llvm::Constant>(llvm::ConstantFP::get(
-                          element, llvm::APFloat(element->getFltSemantics(), number)))
-                    : llvm::ConstantInt::get(_context, number);
-            return result->is_vector() ? llvm::ConstantVector::getSplat(
-                                             llvm::ElementCount::getFixed(result->lanes), scalar)
-                                       : llvm::cast<llvm::Value>((void(type), scalar));
-        }
-        case Opcode::LANES: {
-            llvm::SmallVector<llvm::Constant *, 64> lanes;
-            for (unsigned i = 0; i < result->lanes; ++i) {
-                lanes.push_back(llvm::ConstantInt::get(element_type(result->scalar), i));
-            }
-            return llvm::ConstantVector::get(lanes);
-        }
-        case Opcode::LANE_MASK: {
-            auto lanes = result->lanes;
-            auto *count = operand(op, 0);
-            if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(count)) {
-                llvm::SmallVector<llvm::Constant *, 64> bits;
-                for (int64_t i = 0; i < lanes; ++i) {
-                    bits.push_back(_b.getInt1(i < known->getSExtValue()));
-                }
-                return llvm::ConstantVector::get(bits);
-            }
-            auto *positive = intrinsic(llvm::Intrinsic::smax, {count, _b.getInt64(0)});
-            auto *limited = intrinsic(llvm::Intrinsic::smin, {positive, _b.getInt64(lanes)});
-            auto *narrow = _b.CreateTrunc(limited, _b.getInt32Ty());
-            llvm::SmallVector<uint32_t, 64> numbers;
-            for (unsigned i = 0; i < lanes; ++i) {
-                numbers.push_back(i);
-            }
-            return _b.CreateICmpULT(llvm::ConstantDataVector::get(_context, numbers),
-                                    _b.CreateVectorSplat(lanes, narrow));
-        }
+        case Opcode::CONSTANT: return constant(op);
+        case Opcode::LANES: return lane_numbers(*result);
+        case Opcode::LANE_MASK: return lane_mask(operand(op, 0), result->lanes);
         case Opcode::SPLAT: return _b.CreateVectorSplat(result->lanes, operand(op, 0));
         case Opcode::EXTRACT_LANE:
             return _b.CreateExtractElement(operand(op, 0),
@@ -100,24 +122,7 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
                               llvm::MDNode::get(_context, {}));
             return from_memory(load, result->scalar);
         }
-        case Opcode::ADDRESS: {
-            const auto &payload = op.get<ir::AddressPayload>();
-            auto *address = operand(op, 0);
-            if (op.operand_count() > 1) {
-                auto *index = operand(op, 1);
-                auto scale = payload.scale;
-                if (scale == 1 || scale == 2 || scale == 4 || scale == 8) {
-                    address = _b.CreateGEP(_b.getIntNTy(static_cast<unsigned>(8 * scale)), address,
-                                           index);
-                } else {
-                    auto *bytes = _b.CreateMul(index, _b.getInt64(static_cast<uint64_t>(scale)));
-                    address = _b.CreateGEP(_b.getInt8Ty(), address, bytes);
-                }
-            }
-            return payload.offset ? _b.CreateGEP(_b.getInt8Ty(), address,
-                                                 _b.getInt64(static_cast<uint64_t>(payload.offset)))
-                                  : address;
-        }
+        case Opcode::ADDRESS: return address(op);
         case Opcode::READ:
         case Opcode::WRITE:
         case Opcode::GATHER:

@@ -41,6 +41,52 @@ uint32_t access_alignment(ScalarType type) { return static_cast<uint32_t>(size_o
 
 }// namespace
 
+/// Adds to the mask which lanes lie inside the view along one axis, unless that is proven or what a clipped
+/// loop guarantees.
+void Lowering::check_bounds(Access &access, const ViewAxis &at,
+                            const std::vector<ir::DimExtent> &box, const Coordinate &local,
+                            const Point &point) {
+    int64_t range = box.empty() ? 1 : box[at.axis].extent;
+    int64_t extent = at.view->type()->axes[at.axis].extent;
+    auto known = analysis::interval_of(at.origin);
+    bool low_proven = known.low >= 0;
+    bool high_proven = extent != ir::runtime_value && known.high != INT64_MAX &&
+                       known.high <= extent - range;
+    bool clipped = false;
+    if (range != 1) {
+        auto clip = point.clips.find(box[at.axis].dim.id);
+        clipped = clip != point.clips.end() &&
+                  analysis::same_scalar(clip->second.origin, at.origin) &&
+                  same_extent(clip->second, at.view, at.axis);
+    }
+    access.always_valid &= low_proven && high_proven;
+    if (low_proven && (high_proven || clipped)) {
+        return;
+    }
+    auto *coordinate = coordinate_value({at.base, local.slope, nullptr}, point.lanes);
+    if (local.per_lane) {
+        auto *splat = _b.splat(at.base, local.per_lane->type()->lanes);
+        coordinate = _b.pure(Opcode::ADD, {local.per_lane, splat});
+    }
+    int lanes = coordinate->type()->lanes;
+    if (!low_proven) {
+        auto *above = _b.pure(Opcode::GE, {coordinate, _b.splat(_b.index(0), lanes)});
+        access.mask = _b.both(access.mask, above);
+    }
+    if (high_proven || clipped) {
+        return;
+    }
+    auto *end = view_extent(at.view, at.axis);
+    ir::Value *below = nullptr;
+    if (!local.per_lane && local.slope == 1) {
+        auto *type = _b.module().vector(ScalarType::BOOL, static_cast<uint16_t>(point.lanes));
+        below = _b.pure(Opcode::LANE_MASK, {_b.sub(end, at.base)}, ir::None{}, type);
+    } else {
+        below = _b.pure(Opcode::LT, {coordinate, _b.splat(end, lanes)});
+    }
+    access.mask = _b.both(access.mask, below);
+}
+
 /// The address and validity of the elements of a view at `origins` plus the local coordinates of
 /// `box` (empty: the one element at the origins).
 Lowering::Access Lowering::view_access(const ir::Value *view,
@@ -59,10 +105,7 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
         auto *origin = scalar_value(origins[axis]);
         auto local = box.empty() ? Coordinate{_b.index(0), 0, nullptr}
                                  : local_coordinate(box[axis], point);
-        int64_t range = box.empty() ? 1 : box[axis].extent;
         auto *stride = view_stride(view, axis);
-        auto *extent = view_extent(view, axis);
-        int64_t static_extent = type.axes[axis].extent;
         ir::Value *base = nullptr;
         if (local.per_lane) {
             int lanes = local.per_lane->type()->lanes;
@@ -83,41 +126,7 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
         if (bounds == Bounds::ASSUME) {
             continue;
         }
-        auto known = analysis::interval_of(origins[axis]);
-        bool low_proven = known.low >= 0;
-        bool high_proven = static_extent != ir::runtime_value && known.high != INT64_MAX &&
-                           known.high <= static_extent - range;
-        bool clipped = false;
-        if (!box.empty() && range != 1) {
-            auto clip = point.clips.find(box[axis].dim.id);
-            clipped = clip != point.clips.end() &&
-                      analysis::same_scalar(clip->second.origin, origins[axis]) &&
-                      same_extent(clip->second, view, axis);
-        }
-        access.always_valid &= low_proven && high_proven;
-        if (low_proven && (high_proven || clipped)) {
-            continue;
-        }
-        auto *coordinate =
-            local.per_lane ? _b.pure(Opcode::ADD, {local.per_lane,
-                                                   _b.splat(base, local.per_lane->type()->lanes)})
-                           : coordinate_value({base, local.slope, nullptr}, point.lanes);
-        int lanes = coordinate->type()->lanes;
-        if (!low_proven) {
-            access.mask = _b.both(access.mask,
-                                  _b.pure(Opcode::GE, {coordinate, _b.splat(_b.index(0), lanes)}));
-        }
-        if (!high_proven && !clipped) {
-            ir::Value *below = nullptr;
-            if (!local.per_lane && local.slope == 1) {
-                auto *mask = _b.module().vector(ScalarType::BOOL,
-                                                static_cast<uint16_t>(point.lanes));
-                below = _b.pure(Opcode::LANE_MASK, {_b.sub(extent, base)}, ir::None{}, mask);
-            } else {
-                below = _b.pure(Opcode::LT, {coordinate, _b.splat(extent, lanes)});
-            }
-            access.mask = _b.both(access.mask, below);
-        }
+        check_bounds(access, {view, axis, origins[axis], base}, box, local, point);
     }
     access.mask = _b.both(access.mask, point.guard);
     auto *base = view_word(view, 0, ScalarType::INT64, true);

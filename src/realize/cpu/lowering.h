@@ -100,6 +100,15 @@ private:
         bool uniform = false;
         bool always_valid = false;///< in bounds whatever loops surround it
     };
+    /// An axis of a view, where a box begins on it and, without what differs from lane to lane, the place.
+    struct ViewAxis {
+        const ir::Value *view;
+        size_t axis;
+        const ir::Value *origin;
+        ir::Value *base;
+    };
+    void check_bounds(Access &access, const ViewAxis &at, const std::vector<ir::DimExtent> &box,
+                      const Coordinate &local, const Point &point);
     Access view_access(const ir::Value *view, const std::vector<const ir::Value *> &origins,
                        const std::vector<ir::DimExtent> &box, Bounds bounds, Point &point);
     ir::Value *read_access(const Access &access, ScalarType type, ir::Value *other, int lanes,

@@ -70,8 +70,13 @@ struct Walk {
             return;
         }
         auto *op = value->definition();
-        if (is_leaf(value) || !op || !is_inline(*op) || op->opcode() == Opcode::LOAD) {
+        bool loads = op && op->opcode() == Opcode::LOAD;
+        if (is_leaf(value) || !op || !is_inline(*op) || loads) {
             visit({value, slopes, pointwise});
+            // What a load takes beside the view: coordinates and the fallback.
+            for (size_t i = 1; loads && !is_leaf(value) && i < op->operand_count(); ++i) {
+                walk(op->operand(i), slopes, pointwise, seen);
+            }
             return;
         }
         switch (op->opcode()) {

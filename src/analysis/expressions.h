@@ -27,7 +27,8 @@ struct Leaf {
 };
 
 /// Visits the leaves of the inline expression of `value` when its dimensions move by `slopes`:
-/// loads, and every value for which `is_leaf` holds (region arguments always are).
+/// loads and what their coordinates and fallbacks read, and every value for which `is_leaf` holds (region
+/// arguments always are).
 void visit_leaves(const ir::Value *value, const Slopes &slopes,
                   const std::function<bool(const ir::Value *)> &is_leaf,
                   const std::function<void(const Leaf &)> &visit);

@@ -53,8 +53,11 @@ private:
 
     bool match_contraction(const ir::Operation &op, Contraction &out);
     void shape_contraction(Contraction &contraction);
-    using OperandSlope = std::function<analysis::Slope(const ir::Value *operand, Dim axis)>;
-    void plan_scalar_panel(Contraction &contraction, const OperandSlope &slope) const;
+    [[nodiscard]] analysis::Slope operand_slope(const ir::Value *operand, Dim axis) const;
+    [[nodiscard]] double column_score(const Contraction &contraction,
+                                      const std::vector<ir::DimExtent> &free, size_t operand) const;
+    void plan_vector_panel(Contraction &contraction);
+    void plan_scalar_panel(Contraction &contraction) const;
     void cut_panels(Contraction &contraction) const;
     void share_panel(const Contraction &contraction, PanelPlan &panel, size_t position,
                      const ir::Operation &nest,
@@ -70,6 +73,8 @@ private:
     /// Whether `root` can be done element by element along the scan that begins the group.
     [[nodiscard]] bool may_follow_scan(const LoopGroup &group, const Root &root) const;
     [[nodiscard]] bool may_join(const LoopGroup &group, const Root &root) const;
+    [[nodiscard]] bool may_store_after(const LoopGroup &group, const Root &root) const;
+    [[nodiscard]] bool may_overwrite(const LoopGroup &group, const Root &root) const;
     void finish_group(LoopGroup &group);
     void store_targets(const LoopGroup &group);
     /// Whether only roots of the group itself read what its scan computes.

@@ -147,51 +147,56 @@ static bool constant_steps(const Contraction &c) {
     });
 }
 
-void BlockPlanner::shape_contraction(Contraction &c) {
+/// Slope with which an operand is read when `axis` moves: 1 is a plain vector load.
+analysis::Slope BlockPlanner::operand_slope(const ir::Value *operand, Dim axis) const {
+    analysis::Slope worst{true, 1};
     auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
-    // Slope with which an operand is read when `axis` moves: 1 is a plain vector load.
-    auto operand_slope = [&](const ir::Value *operand, Dim axis) {
-        analysis::Slope worst{true, 1};
-        analysis::visit_leaves(
-            operand, {{axis.id, {true, 1}}}, is_leaf, [&](const analysis::Leaf &leaf) {
-                auto *op = leaf.value->definition();
-                analysis::Slope slope{true, 0};
-                if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
-                    slope = analysis::address_slope(*op->operand(0)->type(), *leaf.value->type(),
-                                                    leaf.slopes);
-                } else if (auto *home = _plan->home(leaf.value)) {
-                    const auto &order = _plan->storage.at(home).order;
-                    bool last = !order.empty() && order.back().dim == axis;
-                    slope = {true, last ? 1 : 2};
-                }
-                if (!slope.known || (slope.value != 1 && slope.value != 0)) {
-                    worst = slope;
-                }
-            });
-        return worst;
-    };
-    auto score = [&](const std::vector<ir::DimExtent> &free, size_t operand) {
-        if (free.empty()) {
-            return -100.0;
+    analysis::visit_leaves(operand, {{axis.id, {true, 1}}}, is_leaf, [&](const auto &leaf) {
+        auto *op = leaf.value->definition();
+        analysis::Slope slope{true, 0};
+        if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
+            slope = analysis::address_slope(*op->operand(0)->type(), *leaf.value->type(),
+                                            leaf.slopes);
+        } else if (auto *home = _plan->home(leaf.value)) {
+            const auto &order = _plan->storage.at(home).order;
+            bool last = !order.empty() && order.back().dim == axis;
+            slope = {true, last ? 1 : 2};
         }
-        auto axis = free.back();
-        double total = std::min<double>(static_cast<double>(axis.extent), 64) / 16;
-        for (const auto *product : c.products) {
-            auto slope = operand_slope(product->operand(operand), axis.dim);
-            total += slope.known && slope.value == 1 ? 2 : -1;
+        if (!slope.known || (slope.value != 1 && slope.value != 0)) {
+            worst = slope;
         }
-        for (const auto *site : evaluation_sites(c.result, is_leaf)) {
-            if (site->opcode() == Opcode::STORE) {
-                ir::Type box;
-                box.dims = site->get<ir::StorePayload>().box;
-                auto slope = analysis::address_slope(*site->operand(0)->type(), box,
-                                                     {{axis.dim.id, {true, 1}}});
-                total += slope.known && slope.value == 1 ? 4 : -4;
-            }
+    });
+    return worst;
+}
+
+/// How well the last of an operand's free dimensions suits vectors: its extent, how the operand is read
+/// along it, and how the result is stored.
+double BlockPlanner::column_score(const Contraction &c, const std::vector<ir::DimExtent> &free,
+                                  size_t operand) const {
+    if (free.empty()) {
+        return -100.0;
+    }
+    auto axis = free.back();
+    double total = std::min<double>(static_cast<double>(axis.extent), 64) / 16;
+    for (const auto *product : c.products) {
+        auto slope = operand_slope(product->operand(operand), axis.dim);
+        total += slope.known && slope.value == 1 ? 2 : -1;
+    }
+    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
+    for (const auto *site : evaluation_sites(c.result, is_leaf)) {
+        if (site->opcode() == Opcode::STORE) {
+            ir::Type box;
+            box.dims = site->get<ir::StorePayload>().box;
+            auto slope = analysis::address_slope(*site->operand(0)->type(), box,
+                                                 {{axis.dim.id, {true, 1}}});
+            total += slope.known && slope.value == 1 ? 4 : -4;
         }
-        return total;
-    };
-    c.transposed = score(c.roles.rows, 0) > score(c.roles.columns, 1);
+    }
+    return total;
+}
+
+void BlockPlanner::shape_contraction(Contraction &c) {
+    c.transposed = column_score(c, c.roles.rows, 0) > column_score(c, c.roles.columns, 1);
     const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
     const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
     auto type = c.result->scalar();
@@ -207,7 +212,16 @@ void BlockPlanner::shape_contraction(Contraction &c) {
     static constexpr int wide[] = {0, 12, 10, 8, 6}, narrow[] = {0, 6, 6};
     c.rows = most == 4 ? wide[c.vectors] : narrow[c.vectors];
     c.rows = static_cast<int>(std::clamp<int64_t>(height, 1, c.rows));
-    bool reused = height >= 4 * c.rows;
+    plan_vector_panel(c);
+    plan_scalar_panel(c);
+}
+
+/// The vector operand is copied when it is not contiguous, when computing it costs, and when it comes
+/// from beyond the caches for many rows.
+void BlockPlanner::plan_vector_panel(Contraction &c) {
+    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+    bool reused = !rows.empty() && rows.back().extent >= 4 * c.rows;
     for (const auto *product : c.products) {
         auto *operand = product->operand(c.transposed ? 0 : 1);
         auto slope = columns.empty() ? analysis::Slope{true, 1}
@@ -230,12 +244,11 @@ void BlockPlanner::shape_contraction(Contraction &c) {
             c.vector_panel->contiguous_step = d.dim;
         }
     }
-    plan_scalar_panel(c, operand_slope);
 }
 
 /// Elements of the other operand are read one step after the other: from a large view that is not
 /// contiguous along the steps, each would come from another line, and often from the same few cache sets.
-void BlockPlanner::plan_scalar_panel(Contraction &c, const OperandSlope &slope) const {
+void BlockPlanner::plan_scalar_panel(Contraction &c) const {
     const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
     const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
     const auto &steps = c.roles.contracted;
@@ -248,10 +261,10 @@ void BlockPlanner::plan_scalar_panel(Contraction &c, const OperandSlope &slope) 
         auto *operand = product->operand(c.transposed ? 1 : 0);
         bool contiguous = false;
         for (const auto &d : steps) {
-            auto step = slope(operand, d.dim);
+            auto step = operand_slope(operand, d.dim);
             contiguous |= step.known && step.value == 1;
         }
-        auto own = slope(operand, rows.back().dim);
+        auto own = operand_slope(operand, rows.back().dim);
         if (!contiguous && own.known && own.value == 1 && streams_from_memory(operand)) {
             c.scalar_panel.emplace();
         }

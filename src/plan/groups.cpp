@@ -4,7 +4,6 @@
 #include "plan/block_planner.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace luisa::tile::plan {
 
@@ -156,6 +155,45 @@ static bool is_finished(const LoopGroup &group) {
     return group.lanes != 1 || group.vector_axis >= 0 || !group.note.empty();
 }
 
+/// Whether a store can follow, element by element, what the roots of the group read and store.
+bool BlockPlanner::may_store_after(const LoopGroup &group, const Root &root) const {
+    bool may = true;
+    auto meets = [&](const ir::Value *view) {
+        return _plan->may_alias || view == root.op->operand(0);
+    };
+    for (const auto &other : group.roots) {
+        // What earlier roots read is read as a whole first. A kept value is a leaf elsewhere; here its own
+        // expression counts.
+        auto *source = root_source(other);
+        auto is_leaf = [&](const ir::Value *v) { return v != source && is_kept(v); };
+        analysis::visit_leaves(source, {}, is_leaf, [&](const analysis::Leaf &leaf) {
+            auto *op = leaf.value->definition();
+            may &= !op || op->opcode() != Opcode::LOAD || !meets(op->operand(0));
+        });
+        may &= other.kind != Root::Kind::STORE || !meets(other.op->operand(0));
+    }
+    return may;
+}
+
+/// Whether no root of the group reads elsewhere what this one overwrites.
+bool BlockPlanner::may_overwrite(const LoopGroup &group, const Root &root) const {
+    if (root.kind != Root::Kind::WRITE || root.source == root.target) {
+        return true;
+    }
+    auto home_of = [this](const ir::Value *value) {
+        auto *home = _plan->home(value);
+        return home ? home : value;
+    };
+    bool may = true;
+    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
+    for (const auto &other : group.roots) {
+        analysis::visit_leaves(root_source(other), {}, is_leaf, [&](const analysis::Leaf &leaf) {
+            may &= home_of(leaf.value) != home_of(root.target) || leaf.pointwise;
+        });
+    }
+    return may;
+}
+
 bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
     if (is_balanced(root) || is_balanced(group.roots.front())) {
         return false;
@@ -193,8 +231,6 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
         }
     }
     bool joins = true;
-    analysis::Slopes none;
-    std::function<void(const ir::Value *)> visit;
     auto check = [&](const analysis::Leaf &leaf) {
         auto *home = _plan->home(leaf.value) ? _plan->home(leaf.value) : leaf.value;
         for (const auto *p : pending) {
@@ -204,19 +240,14 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
             joins &= w != home || leaf.pointwise;
         }
         auto *op = leaf.value->definition();
-        bool loads = op && op->opcode() == Opcode::LOAD;
         for (const auto *store : stores) {
-            if (loads) {
+            if (op && op->opcode() == Opcode::LOAD) {
                 joins &= !_plan->may_alias && store->operand(0) != op->operand(0);
             }
         }
-        // What a load takes beside the view: coordinates and the fallback.
-        for (size_t i = 1; loads && !is_kept(leaf.value) && i < op->operand_count(); ++i) {
-            visit(op->operand(i));
-        }
     };
     auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
-    visit = [&](const ir::Value *v) { analysis::visit_leaves(v, none, is_leaf, check); };
+    auto visit = [&](const ir::Value *v) { analysis::visit_leaves(v, {}, is_leaf, check); };
     visit(root_source(root));
     if (root.op) {
         for (size_t i = 0; i < root.op->operand_count(); ++i) {
@@ -225,37 +256,8 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
             }
         }
     }
-    // What earlier roots read must be read as a whole before a store into the same view begins.
-    if (root.kind == Root::Kind::STORE) {
-        for (const auto &other : group.roots) {
-            auto *source = root_source(other);
-            auto reads = [&](const analysis::Leaf &leaf) {
-                auto *op = leaf.value->definition();
-                joins &= !op || op->opcode() != Opcode::LOAD ||
-                         (!_plan->may_alias && op->operand(0) != root.op->operand(0));
-            };
-            // A kept value is a leaf elsewhere; here its own expression counts.
-            auto beyond = [&](const ir::Value *v) { return v != source && is_kept(v); };
-            analysis::visit_leaves(source, none, beyond, reads);
-        }
-    }
-    // Two stores into one view keep their order, element by element only if they cannot meet.
-    if (root.kind == Root::Kind::STORE) {
-        for (const auto *store : stores) {
-            joins &= !_plan->may_alias && store->operand(0) != root.op->operand(0);
-        }
-    }
-    // Overwriting what an earlier root of the group still reads elsewhere is not allowed.
-    if (root.kind == Root::Kind::WRITE && root.source != root.target) {
-        auto *target = _plan->home(root.target) ? _plan->home(root.target) : root.target;
-        for (const auto &other : group.roots) {
-            analysis::visit_leaves(root_source(other), none, is_leaf, [&](const auto &leaf) {
-                auto *home = _plan->home(leaf.value) ? _plan->home(leaf.value) : leaf.value;
-                joins &= home != target || leaf.pointwise;
-            });
-        }
-    }
-    return joins;
+    return joins && (root.kind != Root::Kind::STORE || may_store_after(group, root)) &&
+           may_overwrite(group, root);
 }
 
 void BlockPlanner::add_root(const Root &root, Block &block) {

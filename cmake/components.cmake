@@ -41,6 +41,8 @@ luisa_tile_component(plan plan USES analysis target)
 luisa_tile_component(realize_cpu realize/cpu USES plan transform math)
 luisa_tile_component(cache cache USES core LINKS PkgConfig::SQLITE)
 luisa_tile_component(emit_llvm emit/llvm USES ir target PRIVATE_LINKS lt_llvm)
+luisa_tile_precompile(lt_emit_llvm PRIVATE <llvm/ExecutionEngine/Orc/LLJIT.h> <llvm/IR/IRBuilder.h>
+  <llvm/IR/Intrinsics.h> <llvm/Passes/PassBuilder.h>)
 luisa_tile_component(compile compile USES frontend interpreter realize_cpu emit_llvm cache)
 luisa_tile_component(fuzz fuzz USES compile)
 luisa_tile_component(runtime runtime USES compile LINKS Threads::Threads PkgConfig::HWLOC

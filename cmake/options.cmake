@@ -27,7 +27,9 @@ endif()
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(CCACHE ccache)
   if(CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+    # Without this ccache takes no result of a compilation that reads a precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
   endif()
 endif()
 
@@ -46,3 +48,12 @@ if(LUISA_TILE_SANITIZE)
                       -fno-omit-frame-pointer -g1) # lines are all that reports show
   add_link_options(-fsanitize=${LUISA_TILE_SANITIZE})
 endif()
+
+# Headers that take longer to parse than most sources that include them are parsed once for a target.
+# GCC loses a header's own `#pragma GCC diagnostic` there, and ccache asks for the second option.
+function(luisa_tile_precompile target)
+  target_precompile_headers(${target} ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-comma-subscript -fpch-preprocess)
+  endif()
+endfunction()

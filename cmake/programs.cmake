@@ -56,6 +56,13 @@ foreach(source ${lesson_sources})
   luisa_tile_lesson(${source})
 endforeach()
 
+# Command lines and tables of results are templates that take long to optimise and no time to run.
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/tools/luisa-tile/main.cpp ${PROJECT_SOURCE_DIR}/tools/luisa-tile/fuzz.cpp
+  ${PROJECT_SOURCE_DIR}/bench/main.cpp ${PROJECT_SOURCE_DIR}/bench/options.cpp
+  ${PROJECT_SOURCE_DIR}/bench/record.cpp ${PROJECT_SOURCE_DIR}/bench/runner.cpp
+  PROPERTIES COMPILE_OPTIONS -O0)
+
 function(luisa_tile_program name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   if(sources)

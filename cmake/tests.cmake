@@ -14,6 +14,21 @@ function(luisa_tile_test_components out kind folder)
   set(${out} ${components} PARENT_SCOPE)
 endfunction()
 
+# What all programs of tests have in common, so that a header precompiled for one serves the others.
+function(luisa_tile_test_options target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src
+                                               ${PROJECT_SOURCE_DIR}/include)
+  target_compile_definitions(${target} PRIVATE LUISA_TILE_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+endfunction()
+
+add_executable(lt_tests_precompiled EXCLUDE_FROM_ALL tests/support/precompiled.cpp)
+luisa_tile_test_options(lt_tests_precompiled)
+target_compile_options(lt_tests_precompiled PRIVATE -O0)
+target_link_libraries(lt_tests_precompiled PRIVATE lt_core GTest::gtest)
+luisa_tile_precompile(lt_tests_precompiled PRIVATE
+  <gtest/gtest.h> <luisa/tile.h> <cmath> <cstdint> <cstring> <functional> <memory> <random> <string>
+  <vector>)
+
 function(luisa_tile_test kind folder)
   set(directory ${PROJECT_SOURCE_DIR}/tests/${kind})
   set(name ${kind})
@@ -29,14 +44,13 @@ function(luisa_tile_test kind folder)
   endif()
   add_executable(${name} ${sources})
   luisa_tile_test_components(components ${kind} "${folder}")
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src
-                                             ${PROJECT_SOURCE_DIR}/include)
-  target_compile_definitions(${name} PRIVATE LUISA_TILE_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+  luisa_tile_test_options(${name})
   target_link_libraries(${name} PRIVATE ${components} GTest::gtest_main)
   # The sources under test stay optimised. Optimising what calls them takes three times as long to compile
   # and finds nothing more, but where the tests are themselves the loops that take the time.
   if(NOT name MATCHES "^unit_(math|types|emit)$")
     target_compile_options(${name} PRIVATE -O0)
+    luisa_tile_precompile(${name} REUSE_FROM lt_tests_precompiled)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
                        PROPERTIES LABELS ${kind} TIMEOUT 600)

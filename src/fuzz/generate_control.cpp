@@ -237,7 +237,7 @@ Case generate(Random random) {
     p.make_store();
     f->noalias = p.random.chance(50);
     c.inputs = std::move(p.inputs);
-    static constexpr const char *cpus[] = {"", "", "", "x86-64-v3", "x86-64-v4"};
+    static constexpr const char *cpus[] = {"", "", "", "x86-64", "x86-64-v3", "x86-64-v4"};
     c.settings.cpu = p.random.pick(cpus);
     c.settings.threads = static_cast<int>(1 + p.random.below(4));
     c.settings.may_alias = p.random.chance(30);

@@ -52,8 +52,8 @@ enum class Op : uint8_t {
 };
 // SCALE rounds once, subnormal results included; this is x86 vscalef. Any n is allowed, infinite too:
 // the result then is a zero or an infinity of a's sign, but a zero a with n = +inf and an infinite a
-// with n = -inf do not occur; NaN in either operand gives NaN. In the programs |n| <= 320 in F32 and
-// 2200 in F64; 2^-64 < |a| < 2^64, or n = 0, or a is 0, inf or NaN; where n is NaN, the function's
+// with n = -inf do not occur; NaN in either operand gives NaN. In the programs |n| <= 1100 in F32 and
+// 4500 in F64; 2^-64 < |a| < 2^64, or n = 0, or a is 0, inf or NaN; where n is NaN, the function's
 // result is NaN whatever SCALE gives. Hence a target without vscalef may compute
 //     i = TO_INT(n) clamped to +-252 (F64: +-2044), h = i >> 1 (arithmetic),
 //     (a * pow2(h)) * pow2(i - h), pow2(k) = BITCAST((k + bias) << mantissa_bits):

@@ -17,8 +17,16 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
+
+// Of the compiler's support library; only their addresses are used here.
+extern "C" {
+void __extendhfsf2();
+void __truncsfhf2();
+void __truncdfhf2();
+}
 
 namespace luisa::tile::emit {
 
@@ -29,6 +37,36 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
+
+using Address = void (*)();
+template<class Function> Address address_of(Function *function) {
+    return reinterpret_cast<Address>(function);
+}
+using Unary = double(double);
+using UnaryF = float(float);
+using Ternary = double(double, double, double);
+using TernaryF = float(float, float, float);
+
+/// All that generated code may call: what LLVM makes of moves of memory, and of operations that the
+/// lowest level of CPU has no instruction for.
+const std::pair<const char *, Address> callable[] = {
+    {"memcpy", address_of(std::memcpy)},
+    {"memset", address_of(std::memset)},
+    {"memmove", address_of(std::memmove)},
+    {"fma", address_of<Ternary>(::fma)},
+    {"fmaf", address_of<TernaryF>(::fmaf)},
+    {"roundeven", address_of<Unary>(::roundeven)},
+    {"roundevenf", address_of<UnaryF>(::roundevenf)},
+    {"floor", address_of<Unary>(::floor)},
+    {"floorf", address_of<UnaryF>(::floorf)},
+    {"ceil", address_of<Unary>(::ceil)},
+    {"ceilf", address_of<UnaryF>(::ceilf)},
+    {"trunc", address_of<Unary>(::trunc)},
+    {"truncf", address_of<UnaryF>(::truncf)},
+    {"__extendhfsf2", __extendhfsf2},
+    {"__truncsfhf2", __truncsfhf2},
+    {"__truncdfhf2", __truncdfhf2},
+};
 
 [[noreturn]] void fail(const char *what, llvm::Error error) {
     throw CompileError{std::string{what} + ": " + llvm::toString(std::move(error))};
@@ -128,7 +166,7 @@ public:
         // Errors come back from look-ups; nothing goes to the standard error stream.
         _jit->getExecutionSession().setErrorReporter(
             [this](llvm::Error error) { _reported += llvm::toString(std::move(error)) + " "; });
-        provide_memory_functions();
+        provide_functions();
         if (auto error = _jit->addObjectFile(std::move(buffer))) {
             fail("cannot link generated code", std::move(error));
         }
@@ -151,16 +189,15 @@ public:
     [[nodiscard]] size_t code_bytes() const noexcept override { return _code_bytes; }
 
 private:
-    /// The only names of the process that generated code may call.
-    void provide_memory_functions() {
+    void provide_functions() {
         llvm::orc::SymbolMap symbols;
         auto add = [&](const char *name, void *address) {
             symbols[_jit->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
                                                     llvm::JITSymbolFlags::Exported};
         };
-        add("memcpy", reinterpret_cast<void *>(&std::memcpy));
-        add("memset", reinterpret_cast<void *>(&std::memset));
-        add("memmove", reinterpret_cast<void *>(&std::memmove));
+        for (const auto &[name, function] : callable) {
+            add(name, reinterpret_cast<void *>(function));
+        }
         if (auto error = _jit->getMainJITDylib().define(
                 llvm::orc::absoluteSymbols(std::move(symbols)))) {
             fail("cannot prepare the JIT", std::move(error));

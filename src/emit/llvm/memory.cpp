@@ -153,6 +153,10 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
     llvm::Value *mask = payload.masked ? operand(op, next++) : nullptr;
     llvm::Value *other = payload.masked && reads ? to_memory(operand(op, next), type.scalar)
                                                  : nullptr;
+    if (auto *known = llvm::dyn_cast_or_null<llvm::Constant>(mask); known && known->isNullValue()) {
+        // Left to LLVM 22, what follows from the fallback alone is folded late, and a NaN's bits to 0.
+        return reads ? from_memory(other, type.scalar) : nullptr;
+    }
     if (int lane = only_lane(mask); lane >= 0 && !reads && !indexed) {
         // LLVM 22 writes a truncated element in the width that it had before, over its neighbour.
         auto *element = _b.CreateExtractElement(value, static_cast<uint64_t>(lane));

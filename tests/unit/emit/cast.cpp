@@ -136,6 +136,12 @@ TEST(EmitCast, agrees_with_the_reference_without_avx512) {
     }
 }
 
+TEST(EmitCast, agrees_with_the_reference_on_the_lowest_level) {
+    for (auto from : all_types) {
+        check_from(from, {"x86-64", ""});
+    }
+}
+
 TEST(EmitCast, bitcast_select_and_lane_moves_keep_the_bits_of_narrow_floats) {
     const std::pair<ScalarType, ScalarType> pairs[] = {
         {ScalarType::FLOAT16, ScalarType::UINT16},   {ScalarType::BFLOAT16, ScalarType::INT16},

@@ -167,6 +167,12 @@ TEST(EmitElementwise, agrees_with_the_reference_without_avx512) {
     }
 }
 
+TEST(EmitElementwise, agrees_with_the_reference_on_the_lowest_level) {
+    for (const auto &c : cases()) {
+        check_case(c, {"x86-64", ""});
+    }
+}
+
 TEST(EmitElementwise, divisors_and_shift_counts_that_are_constant) {
     struct Row {
         Opcode op;

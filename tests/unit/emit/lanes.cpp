@@ -36,7 +36,8 @@ template<class T, ScalarType S> void check_scale() {
     while (x.size() % 32) {
         x.push_back(0), n.push_back(0), expected.push_back(0);
     }
-    for (const auto &target : {host_cpu(), plain(), CpuTarget{"x86-64-v3", "+avx512f"}}) {
+    for (const auto &target :
+         {host_cpu(), plain(), CpuTarget{"x86-64-v3", "+avx512f"}, CpuTarget{"x86-64", ""}}) {
         Machine m;
         for (auto lanes : widths) {
             add_map(m, "scale" + std::to_string(lanes), {S, S}, S, lanes, [&](const auto &v) {

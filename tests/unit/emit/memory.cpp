@@ -36,7 +36,7 @@ struct Guarded {
 }// namespace
 
 TEST(EmitMemory, masked_lanes_touch_no_memory) {
-    for (const auto &target : {host_cpu(), CpuTarget{"x86-64-v3", ""}}) {
+    for (const auto &target : {host_cpu(), CpuTarget{"x86-64-v3", ""}, CpuTarget{"x86-64", ""}}) {
         for (auto type : storage) {
             for (unsigned lanes : {0u, 1u, 4u, 16u, 32u}) {
                 Machine m;

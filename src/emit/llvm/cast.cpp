@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/llvm/emitter.h"
 
+#include <cmath>
+
 namespace luisa::tile::emit {
 
 namespace {
@@ -131,6 +133,28 @@ llvm::Value *Emitter::quantize(llvm::Value *value, ScalarType from, ScalarType t
     return _b.CreateTrunc(code, widened(_b.getInt8Ty(), value));
 }
 
+/// Toward zero; what is out of range becomes the nearest integer in range, NaN becomes 0. LLVM's own
+/// saturating conversions of vectors go lane by lane on x86.
+llvm::Value *Emitter::to_integer(llvm::Value *value, ScalarType to) {
+    auto bits = static_cast<unsigned>(8 * size_of(to));
+    auto *real = value->getType();
+    auto constant = [&](double x) { return llvm::ConstantFP::get(real, x); };
+    double end = std::ldexp(1.0, static_cast<int>(is_signed(to) ? bits - 1 : bits));
+    auto *least = constant(is_signed(to) ? -end : 0.0);
+    auto *bounded = _b.CreateSelect(_b.CreateFCmpOLT(value, least), least, value);
+    auto *below_end = _b.CreateFCmpOLT(value, constant(end));
+    auto *safe = _b.CreateSelect(below_end, bounded, constant(0.0));
+    // Narrow results by way of a width that the CPU converts to.
+    auto *wide = widened(_b.getIntNTy(std::max(bits, 32u)), value);
+    auto *whole = is_signed(to) || bits < 32 ? _b.CreateFPToSI(safe, wide)
+                                             : _b.CreateFPToUI(safe, wide);
+    auto greatest = is_signed(to) ? llvm::APInt::getSignedMaxValue(bits)
+                                  : llvm::APInt::getMaxValue(bits);
+    auto *result = _b.CreateTrunc(whole, widened(_b.getIntNTy(bits), value));
+    return _b.CreateSelect(_b.CreateFCmpOGE(value, constant(end)),
+                           llvm::ConstantInt::get(result->getType(), greatest), result);
+}
+
 llvm::Value *Emitter::cast(llvm::Value *value, ScalarType from, ScalarType to) {
     auto *target = widened(element_type(to), value);
     if (from == to) {
@@ -151,8 +175,7 @@ llvm::Value *Emitter::cast(llvm::Value *value, ScalarType from, ScalarType to) {
         return _b.CreateFPCast(value, target);
     }
     if (is_float(from)) {
-        auto id = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-        return _b.CreateIntrinsic(id, {target, value->getType()}, {value});
+        return to_integer(value, to);
     }
     if (is_float(to)) {
         return is_signed(from) ? _b.CreateSIToFP(value, target) : _b.CreateUIToFP(value, target);

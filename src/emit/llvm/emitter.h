@@ -51,6 +51,7 @@ private:
     llvm::Value *jam(llvm::Value *value, bool sign);
     llvm::Value *to_float32(llvm::Value *value, ScalarType from);
     llvm::Value *to_bfloat16(llvm::Value *value);
+    llvm::Value *to_integer(llvm::Value *value, ScalarType to);
 
     // native.cpp
     llvm::Value *scale(const ir::Operation &op);

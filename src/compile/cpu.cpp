@@ -54,6 +54,7 @@ std::shared_ptr<const CpuKernel> compile_cpu(const ir::Module &candidate,
     auto program = cpu::realize(plan);
     kernel->realize_ms = now_ms() - start;
     kernel->code = emit::compile(*program.machine, options.target, &kernel->emit);
+    kernel->reports = std::move(program.reports);
     kernel->scratch_bytes = program.scratch_bytes;
     kernel->shared_bytes = program.shared_bytes;
     for (const auto &phase : program.phases) {

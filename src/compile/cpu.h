@@ -2,6 +2,7 @@
 #pragma once
 #include "emit/llvm/jit.h"
 #include "ir/module.h"
+#include "ir/report.h"
 #include "target/cpu.h"
 
 #include <memory>
@@ -24,7 +25,8 @@ struct CpuKernel {
     std::unique_ptr<emit::CompiledModule> code;
     std::vector<CpuPhase> phases;
     size_t scratch_bytes = 0, shared_bytes = 0;
-    std::string plan;///< the printed plan
+    std::vector<ir::Report> reports;///< what reports of the code say, by site
+    std::string plan;               ///< the printed plan
     double plan_ms = 0, realize_ms = 0;
     emit::EmitTimes emit;
 };

@@ -10,12 +10,12 @@ namespace luisa::tile {
 namespace {
 
 constexpr std::array kind_names = {
-    "ShapeError",        "TypeError",   "ValueError",       "IndexError",     "BoundsError",
-    "OwnershipError",    "ScopeError",  "AliasError",       "AlignmentError", "DeviceError",
-    "LifetimeError",     "CallError",   "ConstraintError",  "CaptureError",   "ParseError",
-    "VerifyError",       "TargetError", "UnsupportedError", "CompileError",   "ResourceError",
-    "DeviceUnavailable", "StateError",  "RaceError",        "InteropError",   "OutOfMemoryError",
-    "InternalError",
+    "ShapeError",        "TypeError",     "ValueError",       "IndexError",     "BoundsError",
+    "OwnershipError",    "ScopeError",    "AliasError",       "AlignmentError", "DeviceError",
+    "LifetimeError",     "CallError",     "ConstraintError",  "CaptureError",   "ParseError",
+    "VerifyError",       "TargetError",   "UnsupportedError", "CompileError",   "ResourceError",
+    "DeviceUnavailable", "StateError",    "RaceError",        "AssertionError", "InteropError",
+    "OutOfMemoryError",  "InternalError",
 };
 static_assert(kind_names.size() == static_cast<size_t>(ErrorKind::INTERNAL) + 1);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/canonical.h"
 
+#include "ir/effects.h"
+
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -13,13 +15,13 @@ using namespace ir;
 
 namespace {
 
-bool has_effect(const Operation *op) {
-    if (op->opcode() == Opcode::STORE) {
+bool changes_something(const Operation *op) {
+    if (has_effect(*op)) {
         return true;
     }
     for (auto *region : op->regions()) {
         for (auto *inner : *region) {
-            if (has_effect(inner)) {
+            if (changes_something(inner)) {
                 return true;
             }
         }
@@ -30,7 +32,7 @@ bool has_effect(const Operation *op) {
 /// Keeps its place in the program: effects, control and regions (`map` is an expression).
 bool is_anchor(const Operation *op) {
     auto family = info(op->opcode()).family;
-    return op->opcode() == Opcode::STORE || family == Family::CONTROL ||
+    return has_effect(*op) || family == Family::CONTROL ||
            (family == Family::REGION && op->opcode() != Opcode::MAP);
 }
 
@@ -60,7 +62,7 @@ public:
             _written.emplace(op, Position{epoch, stage});
             if (is_anchor(op)) {
                 _anchors.push_back(op);
-                epoch += has_effect(op) ? 1 : 0;
+                epoch += changes_something(op) ? 1 : 0;
                 stage += op->opcode() == Opcode::STAGE ? 1 : 0;
             }
         }
@@ -84,7 +86,7 @@ public:
             if (op->opcode() == Opcode::STAGE) {
                 place_all(staged[at.stage]);
             }
-            if (has_effect(op)) {
+            if (changes_something(op)) {
                 place_all(loads[at.epoch]);
             }
             place(op);

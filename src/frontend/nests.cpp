@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/capture.h"
+#include "ir/effects.h"
 
 namespace luisa::tile {
 
@@ -135,7 +136,7 @@ void Nest::stage(const char *name, SourceLoc loc) const {
         for (auto *result : op->results()) {
             on_tiles |= !result->type()->is_scalar();
         }
-        if (first && (on_tiles || op->opcode() == ir::Opcode::STORE)) {
+        if (first && (on_tiles || ir::has_effect(*op))) {
             fail(ErrorKind::SCOPE,
                  "a tile operation stands before the first stage cut; with cuts, every tile "
                  "operation "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/canonical.h"
 
+#include "ir/effects.h"
+
 #include <unordered_set>
 
 namespace luisa::tile::core {
@@ -44,7 +46,7 @@ public:
 private:
     void seed(Region *region) {
         for (auto *op : *region) {
-            if (op->opcode() == Opcode::STORE) {
+            if (has_effect(*op)) {
                 mark(op);
             }
             for (auto *inner : op->regions()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/capture.h"
+#include "ir/check_operations.h"
 
 #include <algorithm>
 #include <limits>
@@ -23,7 +24,7 @@ Capture &check_view(const ViewHandle &view, SourceLoc loc) {
 void check_effect_allowed(Capture &c, const char *what, SourceLoc loc) {
     for (auto *r = c.current; r; r = r->parent) {
         if (r->no_writes) {
-            fail(ErrorKind::SCOPE, std::string{"a "} + r->kind + " may not contain a " + what, loc);
+            fail(ErrorKind::SCOPE, std::string{"a "} + r->kind + " may not contain " + what, loc);
         }
     }
 }
@@ -84,7 +85,7 @@ Index stride_of(const ViewHandle &view, int axis, SourceLoc loc) {
 Value *load(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
             Value *fallback, SourceLoc loc) {
     auto &c = check_view(view, loc);
-    check_effect_allowed(c, "load", loc);
+    check_effect_allowed(c, "a load", loc);
     auto dims = box_of(view, shape, loc);
     auto operands = coordinates(view, origin, loc);
     if (fallback) {
@@ -96,7 +97,7 @@ Value *load(const ViewHandle &view, const Coord &origin, const Shape &shape, Bou
 
 Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc) {
     auto &c = check_view(view, loc);
-    check_effect_allowed(c, "load", loc);
+    check_effect_allowed(c, "a load", loc);
     return emit_value(c, Opcode::LOAD, coordinates(view, place, loc),
                       c.module->scalar(view->parameter->scalar()), ir::LoadPayload{}, loc);
 }
@@ -104,7 +105,7 @@ Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc) {
 void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
            Value *tile, SourceLoc loc) {
     auto &c = check_view(view, loc);
-    check_effect_allowed(c, "store", loc);
+    check_effect_allowed(c, "a store", loc);
     auto box = box_of(view, shape, loc);
     // Positional dimensions of extent one that the box lacks are dropped; the rest must fit it.
     std::vector<ir::DimExtent> kept;
@@ -135,10 +136,34 @@ void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Boun
 
 void store_element(const ViewHandle &view, const Coord &place, Value *value, SourceLoc loc) {
     auto &c = check_view(view, loc);
-    check_effect_allowed(c, "store", loc);
+    check_effect_allowed(c, "a store", loc);
     auto operands = coordinates(view, place, loc);
     operands.insert(operands.begin() + 1, value);
     emit(c, Opcode::STORE, operands, {}, ir::StorePayload{Bounds::ZERO, {}}, loc);
+}
+
+Value *atomic_element(const ViewHandle &view, const Coord &place, AtomicOp op, Value *value,
+                      Value *expected, SourceLoc loc) {
+    static constexpr const char *names[] = {"atomic_add", "atomic_min", "atomic_max", "atomic_exch",
+                                            "atomic_cas", "atomic_and", "atomic_or",  "atomic_xor"};
+    auto &c = check_view(view, loc);
+    const auto *name = names[static_cast<size_t>(op)];
+    check_effect_allowed(c, "an atomic update", loc);
+    auto type = view->parameter->scalar();
+    if (!ir::supports_atomic(op, type)) {
+        bool bits = op >= AtomicOp::AND;
+        fail(ErrorKind::UNSUPPORTED,
+             std::string{name} + ": no atomic update of elements of " + to_string(type) +
+                 "; it takes " + (bits ? "integers" : "integers, f16, bf16, f32 and f64"),
+             loc);
+    }
+    auto operands = coordinates(view, place, loc);
+    operands.insert(operands.begin() + 1, value);
+    if (expected) {
+        operands.insert(operands.begin() + 2, expected);
+    }
+    return emit_value(c, Opcode::ATOMIC, operands, c.module->scalar(type), ir::AtomicPayload{op},
+                      loc);
 }
 
 }// namespace core

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/reduce.h"
 
+#include "ir/effects.h"
 #include "ir/rewriter.h"
 #include "ir/verifier.h"
 
@@ -28,11 +29,10 @@ std::vector<Operation *> operations(const Case &c) {
     return all;
 }
 
-bool has_effect(const Operation *op) {
-    static constexpr Opcode effects[] = {Opcode::STORE, Opcode::YIELD, Opcode::CONDITION,
-                                         Opcode::STAGE};
-    return !op->regions().empty() ||
-           std::find(std::begin(effects), std::end(effects), op->opcode()) != std::end(effects);
+bool stays(const Operation *op) {
+    static constexpr Opcode control[] = {Opcode::YIELD, Opcode::CONDITION, Opcode::STAGE};
+    return !op->regions().empty() || ir::has_effect(*op) ||
+           std::find(std::begin(control), std::end(control), op->opcode()) != std::end(control);
 }
 
 /// Erases pure operations without uses, repeatedly.
@@ -43,7 +43,7 @@ void prune(const Case &c) {
         for (auto i = all.size(); i-- > 0;) {
             bool used = std::any_of(all[i]->results().begin(), all[i]->results().end(),
                                     [](const auto *v) { return v->has_uses(); });
-            if (!used && !has_effect(all[i])) {
+            if (!used && !stays(all[i])) {
                 c.module->erase(all[i]);
                 again = true;
             }

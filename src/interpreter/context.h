@@ -19,7 +19,11 @@ struct Frame {
     const ir::Operation *op = nullptr;
     Domain domain;
     int64_t instance = 0;
-    std::unordered_map<const std::byte *, int64_t> writers;///< by element: who wrote it last
+    struct Writer {
+        int64_t instance;
+        bool atomic;///< by atomic updates only
+    };
+    std::unordered_map<const std::byte *, Writer> writers;///< by element: who wrote it last
 };
 
 /// Everything that changes while a kernel runs.
@@ -65,6 +69,9 @@ void run_mma(Context &context, const Step &step);
 void run_extent(Context &context, const Step &step);
 void run_load(Context &context, const Step &step);
 void run_store(Context &context, const Step &step);
+void run_atomic(Context &context, const Step &step);
+void run_assert(Context &context, const Step &step);
+void run_print(Context &context, const Step &step);
 void run_serial(Context &context, const Step &step);
 void run_parallel(Context &context, const Step &step);
 void run_reduce(Context &context, const Step &step);

@@ -3,7 +3,9 @@
 #include "ir/module.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace luisa::tile {
@@ -24,6 +26,8 @@ struct Options {
     bool validate = false;
     /// Iterations of all `while` loops together before a StateError.
     int64_t while_limit = int64_t{1} << 32;
+    /// Gets the lines that the kernel prints; without it they are dropped.
+    std::function<void(const std::string &)> print{};
 };
 
 /// Runs a Candidate kernel element by element, as language.md and numerics.md define it, before any
@@ -32,6 +36,7 @@ struct Options {
 ///   CallError         number, rank, extents or strides of the arguments do not fit
 ///   BoundsError       an undefined element (read outside under `Bounds::PREDICATE`) is stored
 ///                     or decides what happens; an access under `Bounds::ASSUME` is outside
+///   AssertionError    an `assert` whose condition does not hold
 ///   ValueError        a range with step 0
 ///   UnsupportedError  a function that is not available for its type or tier; a balanced tree over
 ///                     an update that is no built-in operation

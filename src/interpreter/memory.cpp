@@ -61,15 +61,44 @@ std::string element_text(const Context &context, const ir::Value *view, const Nu
                       step.op->loc};
 }
 
+/// Two instances may update an element, if both do it atomically.
 void record_write(Context &context, const Step &step, const std::byte *to, const Numbers &origin,
                   const Numbers &at) {
+    bool atomic = step.op->opcode() == ir::Opcode::ATOMIC;
     for (auto &frame : context.frames) {
-        auto [found, added] = frame.writers.emplace(to, frame.instance);
-        if (!added && found->second != frame.instance) {
-            race(frame.op, frame.domain, found->second, frame.instance, step.op,
+        auto [found, added] = frame.writers.emplace(to, Frame::Writer{frame.instance, atomic});
+        if (added) {
+            continue;
+        }
+        auto &writer = found->second;
+        if (writer.instance != frame.instance && !(writer.atomic && atomic)) {
+            race(frame.op, frame.domain, writer.instance, frame.instance, step.op,
                  element_text(context, step.op->operand(0), origin, at));
         }
+        writer = {frame.instance, writer.atomic && atomic};
     }
+}
+
+/// What an atomic update leaves in place of `old`.
+uint64_t updated(AtomicOp op, ScalarType type, uint64_t old, uint64_t value, const Tile *expected) {
+    static constexpr ir::Opcode arithmetic[] = {ir::Opcode::ADD, ir::Opcode::MINIMUM,
+                                                ir::Opcode::MAXIMUM};
+    static constexpr ir::Opcode bitwise[] = {ir::Opcode::AND, ir::Opcode::OR, ir::Opcode::XOR};
+    if (op == AtomicOp::EXCHANGE) {
+        return value;
+    }
+    if (op == AtomicOp::COMPARE_EXCHANGE) {
+        return old == expected->bits[0] ? value : old;
+    }
+    auto code = op <= AtomicOp::MAXIMUM
+                    ? arithmetic[static_cast<size_t>(op)]
+                    : bitwise[static_cast<size_t>(op) - static_cast<size_t>(AtomicOp::AND)];
+    Tile left, right, out;
+    left.bits = {old};
+    right.bits = {value};
+    out.bits = {0};
+    merge_elements(code, type, left, right, out);
+    return out.bits[0];
 }
 
 }// namespace
@@ -140,6 +169,38 @@ void run_store(Context &context, const Step &step) {
         }
         write(scalar, value.bits[static_cast<size_t>(offset[0])], to);
     });
+}
+
+void run_atomic(Context &context, const Step &step) {
+    auto op = step.op->get<ir::AtomicPayload>().op;
+    auto *parameter = step.op->operand(0);
+    const auto &view = context.views[parameter->index()];
+    auto scalar = parameter->scalar();
+    auto rank = view.extents.size();
+    size_t values = op == AtomicOp::COMPARE_EXCHANGE ? 2 : 1;
+    auto origin = origin_of(context, step, 1 + values, rank);
+    const Numbers at(rank, 0);
+    for (size_t i = 1; i <= values; ++i) {
+        if (auto *load = context.tile(step.operands[i]).undefined_at(0)) {
+            undefined_use(step.op,
+                          "this atomic update uses it on " +
+                              element_text(context, parameter, origin, at),
+                          load);
+        }
+    }
+    auto &out = context.output(step.results[0], 1);
+    out.bits[0] = 0;
+    auto *to = address(view, origin, at, size_of(scalar));
+    if (!to) {
+        return;
+    }
+    if (context.options.validate) {
+        record_write(context, step, to, origin, at);
+    }
+    auto old = read(scalar, to);
+    const auto *expected = values == 2 ? &context.tile(step.operands[2]) : nullptr;
+    write(scalar, updated(op, scalar, old, context.tile(step.operands[1]).bits[0], expected), to);
+    context.output(step.results[0], 1).bits[0] = old;
 }
 
 }// namespace luisa::tile::interpreter

@@ -36,6 +36,9 @@ constexpr HandlerRow handlers[] = {
     {Opcode::EXTENT, run_extent},
     {Opcode::LOAD, run_load},
     {Opcode::STORE, run_store},
+    {Opcode::ATOMIC, run_atomic},
+    {Opcode::ASSERT, run_assert},
+    {Opcode::PRINT, run_print},
 };
 
 Handler handler_of(Opcode op) {

@@ -97,7 +97,7 @@ struct MachineRules {
     void memory() {
         const auto &payload = op.get<MemoryPayload>();
         auto code = op.opcode();
-        bool reads = code == Opcode::READ || code == Opcode::GATHER;
+        bool reads = code == Opcode::READ || code == Opcode::GATHER || code == Opcode::ATOMIC_READ;
         bool indexed = code == Opcode::GATHER || code == Opcode::SCATTER;
         bool prefetch = code == Opcode::PREFETCH;
         size_t fixed = 1u + (indexed ? 1 : 0) + (reads || prefetch ? 0 : 1);
@@ -128,12 +128,39 @@ struct MachineRules {
         }
     }
 
+    void atomic_update() {
+        bool compares = op.get<AtomicPayload>().op == AtomicOp::COMPARE_EXCHANGE;
+        size_t values = compares ? 2 : 1;
+        if (!require_that(op.operand_count() == 1 + values && operand(0).is_pointer(),
+                          "takes no pointer and the values of its kind")) {
+            return;
+        }
+        bool agrees = result().is_scalar() && is_integer(result().scalar);
+        for (size_t i = 1; i <= values; ++i) {
+            agrees &= op.operand(i)->type() == op.result()->type();
+        }
+        require_that(agrees, "values and result are no integers of one type");
+    }
+
+    void report() {
+        const auto &payload = op.get<ReportPayload>();
+        require_that(payload.site >= 0, "names no entry of the table");
+        require_that(!payload.checks || (op.operand_count() > 0 && operand(0).is_scalar() &&
+                                         operand(0).scalar == ScalarType::BOOL),
+                     "the condition is no bool scalar");
+        for (size_t i = 0; i < op.operand_count(); ++i) {
+            require_that(operand(i).is_scalar(), "reports what is no scalar");
+        }
+    }
+
     void run() {
         if (std::holds_alternative<MemoryPayload>(op.payload())) {
             return memory();
         }
         switch (op.opcode()) {
             case Opcode::FOR: return loop();
+            case Opcode::ATOMIC_UPDATE: return atomic_update();
+            case Opcode::REPORT: return report();
             case Opcode::REDUCE_LANES:
                 require_that(is_data(operand(0)) && result().is_scalar() &&
                                  result().scalar == operand(0).scalar &&

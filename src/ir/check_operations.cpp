@@ -467,9 +467,9 @@ struct Rules {
     bool shape_of_results() {
         bool regions = info(op.opcode()).family == Family::REGION || op.opcode() == Opcode::FOR;
         bool stated = regions && op.opcode() != Opcode::MAP;
-        static constexpr Opcode silent[] = {Opcode::CONDITION, Opcode::STAGE, Opcode::YIELD,
-                                            Opcode::STORE,     Opcode::WRITE, Opcode::SCATTER,
-                                            Opcode::PREFETCH};
+        static constexpr Opcode silent[] = {
+            Opcode::CONDITION, Opcode::STAGE,    Opcode::YIELD,  Opcode::STORE, Opcode::WRITE,
+            Opcode::SCATTER,   Opcode::PREFETCH, Opcode::ASSERT, Opcode::PRINT, Opcode::REPORT};
         size_t results = std::count(std::begin(silent), std::end(silent), op.opcode()) ? 0 : 1;
         require_that(stated || op.result_count() == results,
                      "has " + std::to_string(op.result_count()) + " results, expected " +
@@ -558,9 +558,10 @@ struct Rules {
             default:
                 if (is_elementwise(op.opcode())) {
                     elementwise();
-                } else if (machine_only) {
+                } else if (machine_only || family == Family::EFFECT) {
                     std::string text;
-                    bool holds = check_machine_rules(op, text);
+                    bool holds = machine_only ? check_machine_rules(op, text)
+                                              : check_effect_rules(op, text);
                     require_that(holds, std::move(text));
                 }
         }

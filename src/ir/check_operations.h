@@ -3,6 +3,7 @@
 #include "ir/module.h"
 
 #include <string>
+#include <string_view>
 
 namespace luisa::tile::ir {
 
@@ -13,6 +14,13 @@ namespace luisa::tile::ir {
 
 /// The rule of ancestor updates of a `parallel` whose body is well formed.
 [[nodiscard]] bool check_updates(const Module &module, const Operation &op, std::string &message);
+
+/// As above for `atomic`, `assert` and `print`: see check_effects.cpp.
+[[nodiscard]] bool check_effect_rules(const Operation &op, std::string &message);
+/// Whether elements of `type` can be updated so.
+[[nodiscard]] bool supports_atomic(AtomicOp op, ScalarType type) noexcept;
+/// How many values a format of `print` takes.
+[[nodiscard]] size_t count_places(std::string_view format) noexcept;
 
 /// As above for the operations that Machine form alone has: see check_machine.cpp.
 [[nodiscard]] bool check_machine_rules(const Operation &op, std::string &message);

@@ -23,7 +23,9 @@ bool Dependence::any(const Operation &op, size_t count) const {
 bool Dependence::visit(const Operation &op) {
     bool grew = false;
     if (op.regions().empty()) {
-        return any(op, op.operand_count()) && mark_all(op.results());
+        // What an atomic update gives is the next instance's to change.
+        bool depends = op.opcode() == Opcode::ATOMIC || any(op, op.operand_count());
+        return depends && mark_all(op.results());
     }
     bool loop = is_nest(op.opcode()) || op.opcode() == Opcode::WHILE;
     auto states = op.result_count(), lead = loop ? op.operand_count() - states : op.operand_count();

@@ -25,6 +25,8 @@ LUISA_TILE_ENUM_NAMES(NanPolicy, "propagate", "ignore")
 LUISA_TILE_ENUM_NAMES(MathTier, "strict", "exact", "fast")
 LUISA_TILE_ENUM_NAMES(ExecLevel, "infer", "cluster", "block", "subgroup", "thread", "core",
                       "vector")
+LUISA_TILE_ENUM_NAMES(AtomicOp, "add", "minimum", "maximum", "exchange", "compare_exchange", "and",
+                      "or", "xor")
 LUISA_TILE_ENUM_NAMES(AncestorUpdate, "collective", "insert")
 #undef LUISA_TILE_ENUM_NAMES
 
@@ -76,6 +78,18 @@ template<class V> void describe(V &&v, LoadPayload &p) {
 template<class V> void describe(V &&v, StorePayload &p) {
     v("bounds", p.bounds, Bounds::ZERO);
     v("box", p.box, std::vector<DimExtent>{});
+}
+template<class V> void describe(V &&v, AtomicPayload &p) {
+    v("op", p.op, static_cast<AtomicOp>(255));
+}
+template<class V> void describe(V &&v, AssertPayload &p) {
+    v("message", p.message, std::string{});
+    v("box", p.box, std::vector<DimExtent>{});
+}
+template<class V> void describe(V &&v, PrintPayload &p) { v("format", p.format, std::string{}); }
+template<class V> void describe(V &&v, ReportPayload &p) {
+    v("site", p.site, int64_t{-1});
+    v("checks", p.checks, false);
 }
 template<class V> void describe(V &&v, ForPayload &p) {
     v("at_least_once", p.at_least_once, false);

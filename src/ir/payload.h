@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <luisa/tile/atomic.h>
 #include <luisa/tile/dim.h>
 #include <luisa/tile/policy.h>
 #include <luisa/tile/scalar_type.h>
@@ -123,6 +124,37 @@ struct StorePayload {
     friend bool operator==(const StorePayload &, const StorePayload &) = default;
 };
 
+/// `atomic view, value[, expected], coords…`: the element at coords, updated in one step; the result is the
+/// value from before. Outside the view nothing is done and the result is zero. In Machine form
+/// `atomic_update pointer, value[, expected]`, integers only.
+struct AtomicPayload {
+    AtomicOp op = AtomicOp::ADD;
+    friend bool operator==(const AtomicPayload &, const AtomicPayload &) = default;
+};
+
+/// `assert condition[, first], indices…`: fails where the condition does not hold. With a box the condition
+/// is about its elements, and `first` is the row-major number of the first one that fails it. The indices
+/// are those of the nests around, outermost first.
+struct AssertPayload {
+    std::string message;
+    std::vector<DimExtent> box;
+    friend bool operator==(const AssertPayload &, const AssertPayload &) = default;
+};
+
+/// `print values…`: one line, with a value in the place of each `{}`.
+struct PrintPayload {
+    std::string format;
+    friend bool operator==(const PrintPayload &, const PrintPayload &) = default;
+};
+
+/// `report values…` hands values to the runtime, which knows what entry `site` of the program's table says.
+/// One that `checks` has a condition first: where it holds nothing is done, else the function ends.
+struct ReportPayload {
+    int64_t site = 0;
+    bool checks = false;
+    friend bool operator==(const ReportPayload &, const ReportPayload &) = default;
+};
+
 /// `for begin, end, step[, states…]`: region arguments are [index, states…]. Steps are positive.
 struct ForPayload {
     bool at_least_once = false;///< the trip count is known not to be zero
@@ -167,6 +199,7 @@ struct MemoryPayload {
 using Payload = std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload,
                              QuantizePayload, AccessPayload, ReducePayload, ScanPayload, MmaPayload,
                              IndexPayload, LoadPayload, StorePayload, ForPayload, ShufflePayload,
-                             LaneReducePayload, TablePayload, AddressPayload, MemoryPayload>;
+                             LaneReducePayload, TablePayload, AddressPayload, MemoryPayload,
+                             AtomicPayload, AssertPayload, PrintPayload, ReportPayload>;
 
 }// namespace luisa::tile::ir

@@ -57,7 +57,8 @@ bool BlockPlanner::load_is_overwritten(const ir::Operation &load) {
         bool overwritten = false;
         visit_stores(*op, [&](const ir::Operation &store) {
             // A store that is itself the site reads before it writes, place by place.
-            bool harmless = is_site && last && &store == op && same_place(store, load);
+            bool harmless = is_site && last && &store == op && store.opcode() == Opcode::STORE &&
+                            same_place(store, load);
             overwritten |= touches_view(store, load, _plan->may_alias) && !harmless;
         });
         if (overwritten) {
@@ -205,6 +206,9 @@ void BlockPlanner::plan_operation(const ir::Operation &op, Block &block) {
                 return;
             }
             break;
+        case Opcode::ATOMIC:
+        case Opcode::ASSERT:
+        case Opcode::PRINT:
         case Opcode::CONDITION:
             finish_last();
             block.steps.emplace_back(Sequential{&op});
@@ -437,6 +441,10 @@ void BlockPlanner::plan_yields(const ir::Region &region,
             continue;
         }
         if (source == target) {
+            continue;
+        }
+        if (const auto *insert = insert_in_place(region, target, source)) {
+            add_root({Root::Kind::INSERT, insert, nullptr, target}, block);
             continue;
         }
         // Updates are simultaneous: a new value that reads another state, or its own at other

@@ -48,6 +48,11 @@ private:
     /// once. Throws UnsupportedError where one of them is read.
     void share_insert_chain(const ir::Value *yielded, const ir::Value *incoming,
                             const ir::Value *target);
+    /// The insert by which a loop's body changes its state `yielded` in part, if the part can be written
+    /// where the state is kept, at the end of the body; else null.
+    [[nodiscard]] const ir::Operation *insert_in_place(const ir::Region &region,
+                                                       const ir::Value *state,
+                                                       const ir::Value *yielded) const;
     /// Whether the result of a product can be accumulated in the storage of the state it updates.
     [[nodiscard]] bool updates_in_place(const ir::Value *result, const ir::Value *state);
 

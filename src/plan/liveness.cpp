@@ -2,6 +2,7 @@
 #include "plan/liveness.h"
 
 #include "analysis/expressions.h"
+#include "ir/effects.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -84,7 +85,7 @@ std::vector<const ir::Operation *> evaluation_sites(
 
 void visit_stores(const ir::Operation &op,
                   const std::function<void(const ir::Operation &)> &visit) {
-    if (op.opcode() == Opcode::STORE) {
+    if (ir::writes_view(op)) {
         visit(op);
     }
     for (auto *region : op.regions()) {

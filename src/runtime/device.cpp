@@ -3,6 +3,7 @@
 
 #include "frontend/kernel_access.h"
 #include "interpreter/interpreter.h"
+#include "ir/effects.h"
 #include "runtime/memory.h"
 #include "target/cpu.h"
 #include "types/float_environment.h"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -197,7 +199,7 @@ void DeviceImpl::build(ShaderImpl &shader) {
 }
 
 void DeviceImpl::note_stores(const ir::Operation &op, std::vector<const ir::Value *> &stored) {
-    if (op.opcode() == ir::Opcode::STORE &&
+    if (ir::writes_view(op) &&
         std::find(stored.begin(), stored.end(), op.operand(0)) == stored.end()) {
         stored.push_back(op.operand(0));
     }
@@ -206,6 +208,17 @@ void DeviceImpl::note_stores(const ir::Operation &op, std::vector<const ir::Valu
             note_stores(*inner, stored);
         }
     }
+}
+
+void DeviceImpl::print_line(const std::string &line) {
+    std::lock_guard lock{_print_mutex};
+    if (options.print) {
+        options.print(line);
+        return;
+    }
+    auto text = line + "\n";
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
 }
 
 std::shared_ptr<const compiler::CpuKernel> ShaderImpl::alias_safe() const {

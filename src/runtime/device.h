@@ -46,6 +46,8 @@ struct DeviceImpl {
     /// StateError in a process forked after the device was made: its workers are not there.
     void check_process(SourceLoc loc = {}) const;
     [[nodiscard]] bool is_cpu() const noexcept { return name == "cpu"; }
+    /// Hands a line of a kernel's print to the device's receiver, one line at a time.
+    void print_line(const std::string &line);
     /// Programs of equal text are compiled once; different ones at the same time.
     static std::shared_ptr<const ShaderImpl> compile(const std::shared_ptr<DeviceImpl> &self,
                                                      const Kernel &kernel,
@@ -62,6 +64,7 @@ private:
     std::unique_ptr<ShaderImpl> make_shader(const Kernel &kernel);
     ShaderImpl &entry(const Kernel &kernel);
     void build(ShaderImpl &shader);
+    std::mutex _print_mutex;
     uint32_t _generation;///< of the process, see fork_generation
     static void note_stores(const ir::Operation &op, std::vector<const ir::Value *> &stored);
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emit/llvm/report.h"
 #include "interpreter/interpreter.h"
+#include "ir/report.h"
 #include "runtime/device.h"
 #include "runtime/memory.h"
 #include "runtime/overlap.h"
@@ -8,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <limits>
 
 namespace luisa::tile::runtime {
@@ -206,11 +209,45 @@ struct Job {
     const compiler::CpuPhase *phase;
     const uint64_t *words;
     void *shared;
+    DeviceImpl *device;
+};
+
+/// What code says while it runs a portion of tasks.
+struct Reports {
+    const Job *job;
+    std::exception_ptr error;
+
+    /// Prints a line, or keeps the first failed assertion. Generated code cannot pass exceptions on.
+    static void receive(void *context, int64_t site, const uint64_t *values) noexcept {
+        auto &self = *static_cast<Reports *>(context);
+        try {
+            const auto &report = self.job->code->reports.at(static_cast<size_t>(site));
+            auto text = ir::text_of(report, {values, report.types.size()});
+            if (report.is_assertion) {
+                throw AssertionError{std::move(text), report.loc};
+            }
+            self.job->device->print_line(text);
+        } catch (...) {
+            if (!self.error) {
+                self.error = std::current_exception();
+            }
+        }
+    }
 };
 
 void run_tasks(void *context, int64_t begin, int64_t end) {
     const auto &job = *static_cast<const Job *>(context);
     DefaultFloatEnvironment environment;
+    if (!job.code->reports.empty()) {
+        Reports reports{&job, nullptr};
+        emit::ReportScope scope{{&Reports::receive, &reports}};
+        job.phase->run(job.words, begin, end, scratch_memory.reserve(job.code->scratch_bytes),
+                       job.shared);
+        if (reports.error) {
+            std::rethrow_exception(reports.error);
+        }
+        return;
+    }
     job.phase->run(job.words, begin, end, scratch_memory.reserve(job.code->scratch_bytes),
                    job.shared);
 }
@@ -218,7 +255,7 @@ void run_tasks(void *context, int64_t begin, int64_t end) {
 void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const uint64_t *words) {
     auto &pool = *shader.device->pool;
     Job job{&code, nullptr, words,
-            code.shared_bytes ? shared_memory.reserve(code.shared_bytes) : nullptr};
+            code.shared_bytes ? shared_memory.reserve(code.shared_bytes) : nullptr, shader.device};
     for (const auto &phase : code.phases) {
         job.phase = &phase;
         auto count = phase.task_count;
@@ -282,6 +319,9 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, So
         }
         interpreter::Options options;
         options.validate = shader.device->options.validate;
+        options.print = [device = shader.device](const std::string &line) {
+            device->print_line(line);
+        };
         interpreter::run(*shader.module, list, options);
         return;
     }

@@ -2,6 +2,7 @@
 #include "transform/collective.h"
 
 #include "analysis/intervals.h"
+#include "ir/effects.h"
 #include "transform/slice.h"
 
 namespace luisa::tile::transform {
@@ -71,8 +72,7 @@ Place place_of(const ir::Operation &nest, const Slice &slice, bool may_alias) {
         }
         const auto *reads = anchor_in(&load, body);
         visit(*body, [&](const ir::Operation &store) {
-            if (store.opcode() != Opcode::STORE ||
-                (!may_alias && store.operand(0) != load.operand(0))) {
+            if (!ir::writes_view(store) || (!may_alias && store.operand(0) != load.operand(0))) {
                 return;
             }
             const auto *writes = anchor_in(&store, body);

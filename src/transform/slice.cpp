@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transform/slice.h"
 
+#include "ir/effects.h"
+
 #include <algorithm>
 
 namespace luisa::tile::transform {
@@ -93,7 +95,7 @@ void Slice::add_value(const ir::Value *value) {
 
 void Slice::add_stores(const ir::Region &region) {
     for (auto *op : region) {
-        if (op->opcode() == Opcode::STORE) {
+        if (ir::has_effect(*op)) {
             add_operation(op);
         }
         for (auto *inner : op->regions()) {

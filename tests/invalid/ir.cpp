@@ -40,6 +40,16 @@ const Case cases[] = {
     {"%x = read %p {masked = true} : f32", "wrong number of operands", true},
     {"%x = read %n : f32", "addresses no pointer", true},
     {"%x = iota : tile<i32, m:4>", "belongs to Candidate form", true},
+    {"%x = atomic %A, %f {op = add} : f32", "one coordinate a dimension"},
+    {"%x = atomic %A, %f, %n : f32", "no kind of update"},
+    {"%x = atomic %A, %f, %n {op = xor} : f32", "does not update elements of f32"},
+    {"%x = atomic %A, %n, %n {op = add} : f32", "no scalars of the view's type"},
+    {"assert %n {message = \"m\"}", "no bool scalar"},
+    {"assert %b {message = \"m\", box = [i:4]}", "which element fails"},
+    {"print %n {format = \"{} {}\"}", "one value for each {}"},
+    {"%x = atomic_update %p, %n {op = compare_exchange} : i64", "values of its kind", true},
+    {"report %n {site = 0, checks = true}", "no bool scalar", true},
+    {"report %n", "names no entry", true},
 };
 
 }// namespace

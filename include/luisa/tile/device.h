@@ -2,6 +2,7 @@
 #pragma once
 #include <luisa/tile/kernel.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,10 @@ struct Argument {
 struct DeviceOptions {
     int threads = 0;      ///< 0: LUISA_TILE_THREADS if set, else every core
     bool validate = false;///< check aliasing promises and, on the interpreter, bounds and races
-    std::string cpu{};    ///< CPU to generate code for, as LLVM names it; empty: this machine
+    /// Gets each line that kernels print, without its end, one at a time; empty: the standard output. It is
+    /// called from the threads that run kernels and may not use the device.
+    std::function<void(const std::string &)> print{};
+    std::string cpu{};///< CPU to generate code for, as LLVM names it; empty: this machine
 };
 
 /// What compiling a kernel gave: for explain, tests and benchmarks.

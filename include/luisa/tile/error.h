@@ -52,6 +52,7 @@ enum class ErrorKind : uint8_t {
     DEVICE_UNAVAILABLE,
     STATE,
     RACE,
+    ASSERTION,
     INTEROP,
     OUT_OF_MEMORY,
     INTERNAL,
@@ -116,6 +117,7 @@ using ResourceError = ErrorOf<ErrorKind::RESOURCE>;
 using DeviceUnavailable = ErrorOf<ErrorKind::DEVICE_UNAVAILABLE>;
 using StateError = ErrorOf<ErrorKind::STATE>;
 using RaceError = ErrorOf<ErrorKind::RACE>;
+using AssertionError = ErrorOf<ErrorKind::ASSERTION>;
 using InteropError = ErrorOf<ErrorKind::INTEROP>;
 using OutOfMemoryError = ErrorOf<ErrorKind::OUT_OF_MEMORY>;
 using InternalError = ErrorOf<ErrorKind::INTERNAL>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <luisa/tile/atomic.h>
 #include <luisa/tile/functions.h>
 
 #include <utility>
@@ -24,6 +25,9 @@ void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Boun
            Value *tile, SourceLoc loc);
 Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc);
 void store_element(const ViewHandle &view, const Coord &place, Value *value, SourceLoc loc);
+/// `expected` is null except for COMPARE_EXCHANGE.
+Value *atomic_element(const ViewHandle &view, const Coord &place, AtomicOp op, Value *value,
+                      Value *expected, SourceLoc loc);
 }// namespace core
 
 /// Where the instances of a nest find their boxes in a view: `local` is the box, and `origin` gives its
@@ -117,7 +121,52 @@ public:
         core::store_element(_view, _place, value.v, loc);
     }
 
+    /// Atomic updates: each changes the element in one indivisible step, whichever instances of a
+    /// `parallel` do it at the same time, and gives the value from before the step. They are relaxed:
+    /// what other instances did to other elements is not ordered by them. Outside the view they do nothing
+    /// and give zero.
+    /// Integers, f32, f64, half and bf16; UnsupportedError for other types. The sum of floats depends on the
+    /// order in which instances come, which differs from run to run.
+    Scalar<E> atomic_add(ScalarParam<E> value, SourceLoc loc = SourceLoc::current()) const {
+        return atomic(AtomicOp::ADD, value, loc);
+    }
+    /// As `minimum`: −0 is below +0, and NaN stays.
+    Scalar<E> atomic_min(ScalarParam<E> value, SourceLoc loc = SourceLoc::current()) const {
+        return atomic(AtomicOp::MINIMUM, value, loc);
+    }
+    /// As `maximum`.
+    Scalar<E> atomic_max(ScalarParam<E> value, SourceLoc loc = SourceLoc::current()) const {
+        return atomic(AtomicOp::MAXIMUM, value, loc);
+    }
+    /// Puts `value` in the element's place.
+    Scalar<E> atomic_exch(ScalarParam<E> value, SourceLoc loc = SourceLoc::current()) const {
+        return atomic(AtomicOp::EXCHANGE, value, loc);
+    }
+    /// Puts `value` in the element's place if that has the bits of `expected`: so NaN can be equal, and −0
+    /// and +0 are not. It was put there if the result has the bits of `expected`.
+    Scalar<E> atomic_cas(ScalarParam<E> expected, ScalarParam<E> value,
+                         SourceLoc loc = SourceLoc::current()) const {
+        return atomic(AtomicOp::COMPARE_EXCHANGE, value, loc, expected.v);
+    }
+    /// Of integers, as are the next two.
+    Scalar<E> atomic_and(ScalarParam<E> value, SourceLoc loc = SourceLoc::current()) const {
+        return atomic(AtomicOp::AND, value, loc);
+    }
+    Scalar<E> atomic_or(ScalarParam<E> value, SourceLoc loc = SourceLoc::current()) const {
+        return atomic(AtomicOp::OR, value, loc);
+    }
+    Scalar<E> atomic_xor(ScalarParam<E> value, SourceLoc loc = SourceLoc::current()) const {
+        return atomic(AtomicOp::XOR, value, loc);
+    }
+
 private:
+    Scalar<E> atomic(AtomicOp op, const ScalarParam<E> &value, SourceLoc loc,
+                     core::Value *expected = nullptr) const {
+        static_assert(!std::is_const_v<T>,
+                      "atomic update through TensorView<const T>: the view is read only");
+        return {core::atomic_element(_view, _place, op, value.v, expected, loc), loc};
+    }
+
     core::ViewHandle _view;
     Coord _place;
 };
@@ -191,6 +240,8 @@ public:
     using element = T;
     using Base::operator();
     explicit TensorView(core::ViewHandle view) : Base{std::move(view)} {}
+    /// What the library's functions know the view by.
+    [[nodiscard]] const core::ViewHandle &handle() const noexcept { return _view; }
 
     /// Extent of dimension `i`: a host integer, or a runtime value under `dynamic`.
     [[nodiscard]] const Index &extent(int i, SourceLoc loc = SourceLoc::current()) const {

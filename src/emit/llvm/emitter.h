@@ -62,6 +62,12 @@ private:
     llvm::Value *by_parts(llvm::Type *type, unsigned lanes, unsigned count,
                           llvm::function_ref<llvm::Value *(unsigned)> part);
 
+    // effects.cpp
+    llvm::Value *atomic_read(const ir::Operation &op);
+    llvm::Value *atomic_update(const ir::Operation &op);
+    llvm::Value *word_of(llvm::Value *value);
+    void report(const ir::Operation &op);
+
     // memory.cpp
     llvm::Value *memory(const ir::Operation &op);
     llvm::Value *constant(const ir::Operation &op);

@@ -3,6 +3,7 @@
 
 #include "emit/llvm/emitter.h"
 #include "emit/llvm/fatal.h"
+#include "emit/llvm/report.h"
 #include "emit/llvm/target.h"
 
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
@@ -198,6 +199,10 @@ private:
         for (const auto &[name, function] : callable) {
             add(name, reinterpret_cast<void *>(function));
         }
+        add("memcpy", reinterpret_cast<void *>(&std::memcpy));
+        add("memset", reinterpret_cast<void *>(&std::memset));
+        add("memmove", reinterpret_cast<void *>(&std::memmove));
+        add(report_symbol, reinterpret_cast<void *>(&report));
         if (auto error = _jit->getMainJITDylib().define(
                 llvm::orc::absoluteSymbols(std::move(symbols)))) {
             fail("cannot prepare the JIT", std::move(error));

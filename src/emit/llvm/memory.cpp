@@ -127,6 +127,9 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         case Opcode::WRITE:
         case Opcode::GATHER:
         case Opcode::SCATTER: return access(op);
+        case Opcode::ATOMIC_READ: return atomic_read(op);
+        case Opcode::ATOMIC_UPDATE: return atomic_update(op);
+        case Opcode::REPORT: report(op); return nullptr;
         case Opcode::PREFETCH:
             return _b.CreateIntrinsic(
                 llvm::Intrinsic::prefetch, {_b.getPtrTy()},

@@ -56,6 +56,9 @@ void Lowering::lower_sequential(const ir::Operation &op) {
             _scalars[op.result()] = load(op, point);
             break;
         }
+        case Opcode::ATOMIC: lower_atomic(op); break;
+        case Opcode::ASSERT:
+        case Opcode::PRINT: lower_report(op); break;
         default:
             throw UnsupportedError{std::string{op.name()} + " has no CPU realization yet", op.loc};
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "analysis/intervals.h"
+#include "ir/report.h"
 #include "plan/plan.h"
 #include "realize/cpu/machine_builder.h"
 #include "realize/cpu/program.h"
@@ -64,6 +65,8 @@ public:
     void lower_pack(const plan::Contraction &contraction, Side side, const ir::Operation &root,
                     const std::string &name, Phase &out);
     [[nodiscard]] int64_t scratch_bytes() const noexcept { return _scratch_peak; }
+    /// What the `report` operations refer to, in the order of their sites.
+    [[nodiscard]] std::vector<ir::Report> take_reports() noexcept { return std::move(_reports); }
     [[nodiscard]] int64_t shared_bytes() const noexcept { return _shared_used; }
 
 private:
@@ -155,6 +158,9 @@ private:
     friend class ScanLowering;
 
     void lower_sequential(const ir::Operation &op);
+    void lower_atomic(const ir::Operation &op);
+    ir::Value *update_by_exchange(ir::Value *address, AtomicOp op, ir::Value *value);
+    void lower_report(const ir::Operation &op);
     void lower_nest(const ir::Operation &op);
     void lower_balanced_nest(const ir::Operation &op);
     std::vector<TreeState> tree_states(const ir::Operation &op);
@@ -192,7 +198,8 @@ private:
     const ir::Operation *_root = nullptr;///< the `parallel` whose instances are tasks
     std::unordered_map<const plan::PanelPlan *, int64_t> _shared_offsets;
     std::unordered_set<const ir::Value *> _written;///< storage that the current step writes
-    bool _stores_in_step = false;                  ///< the current step stores to views
+    std::vector<ir::Report> _reports;
+    bool _stores_in_step = false;///< the current step stores to views
 };
 
 }// namespace luisa::tile::cpu

@@ -137,6 +137,15 @@ ir::Value *MachineBuilder::read(Opcode op, const Values &operands, ir::MemoryPay
     return _builder.value(op, operands, type, payload);
 }
 
+ir::Value *MachineBuilder::atomic(ir::Value *address, AtomicOp op, ir::Value *value,
+                                  ir::Value *expected) {
+    Values operands{address, value};
+    if (expected) {
+        operands.push_back(expected);
+    }
+    return _builder.value(Opcode::ATOMIC_UPDATE, operands, value->type(), ir::AtomicPayload{op});
+}
+
 void MachineBuilder::effect(Opcode op, const Values &operands, ir::Payload payload) {
     _builder.emit(op, operands, {}, std::move(payload));
 }

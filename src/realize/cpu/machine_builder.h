@@ -44,6 +44,8 @@ public:
                            const ir::Type *type);
     ir::Value *read(ir::Opcode op, const Values &operands, ir::MemoryPayload payload,
                     const ir::Type *type);
+    /// Updates an integer in memory; gives what it was. `expected` is null except for COMPARE_EXCHANGE.
+    ir::Value *atomic(ir::Value *address, AtomicOp op, ir::Value *value, ir::Value *expected);
     void effect(ir::Opcode op, const Values &operands, ir::Payload payload);
 
     // Arithmetic on i64 scalars, folded where an operand is constant.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/module.h"
+#include "ir/report.h"
 
 #include <memory>
 #include <string>
@@ -30,8 +31,9 @@ struct Phase {
 struct Program {
     std::unique_ptr<ir::Module> machine;
     std::vector<Phase> phases;
-    size_t scratch_bytes = 0;///< a thread
-    size_t shared_bytes = 0; ///< a launch; shared by its tasks across phases
+    std::vector<ir::Report> reports;///< by site
+    size_t scratch_bytes = 0;       ///< a thread
+    size_t shared_bytes = 0;        ///< a launch; shared by its tasks across phases
 };
 
 }// namespace luisa::tile::cpu

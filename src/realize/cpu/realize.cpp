@@ -133,6 +133,7 @@ Program realize(const plan::Plan &plan) {
         }
         lowering.lower_phase(plan.phases[i], name, program.phases.emplace_back());
     }
+    program.reports = lowering.take_reports();
     program.shared_bytes = static_cast<size_t>(lowering.shared_bytes());
     program.scratch_bytes = static_cast<size_t>(lowering.scratch_bytes()) + 64;
     return program;

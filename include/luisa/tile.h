@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The whole surface: language, kernels and, where present, the runtime.
+#include <luisa/tile/check.h>
 #include <luisa/tile/einsum.h>
 #include <luisa/tile/exchange.h>
 #include <luisa/tile/kernel.h>
 #include <luisa/tile/ops.h>
 #include <luisa/tile/runtime.h>
+#include <luisa/tile/scatter.h>
 #include <luisa/tile/types.h>
 #include <luisa/tile/version.h>

@@ -189,21 +189,21 @@ const AtomicOp *atomic_for(ScatterRule rule, ScalarType type, bool wanted, Sourc
 
 }// namespace
 
-Value *scatter(Value *x, Dim axis, Value *index, Value *values, ScatterRule rule, SourceLoc loc) {
-    auto &c = current(loc);
-    const auto own = x->type()->dims;
-    if (!has(own, axis)) {
-        fail(ErrorKind::INDEX,
-             "scatter: the tile of shape " + shape_text(x) +
-                 " has no such axis; scatter along one of its own",
-             loc, made_at(x, "tile made here"));
-    }
-    check_types(x, x->scalar(), values, rule, loc);
+namespace {
+
+/// The loops of a scatter into a tile: over what decides the target beside the axis, then over contributions.
+struct TileLoops {
+    std::vector<DimExtent> dims;
+    size_t batches = 0;
+};
+
+TileLoops loops_of(const Value *x, Dim axis, const Value *index, const Value *values,
+                   SourceLoc loc) {
+    const auto &own = x->type()->dims;
     std::vector<DimExtent> joined;
     join(joined, values, loc);
     join(joined, index, loc);
-    // Loops over what decides the target, then over contributions; the rest is one part of x.
-    std::vector<DimExtent> loops, sources;
+    TileLoops loops;
     for (const auto &d : own) {
         auto found = std::find_if(joined.begin(), joined.end(),
                                   [&](const DimExtent &j) { return j.dim == d.dim; });
@@ -218,20 +218,35 @@ Value *scatter(Value *x, Dim axis, Value *index, Value *values, ScatterRule rule
                  loc, made_at(x, "tile made here"));
         }
         if (index->type()->find(d.dim) >= 0) {
-            loops.push_back(d);
+            loops.dims.push_back(d);
         }
     }
+    loops.batches = loops.dims.size();
     for (const auto &d : joined) {
         if (d.dim == axis || !has(own, d.dim)) {
-            sources.push_back(d);
+            loops.dims.push_back(d);
         }
     }
-    size_t batches = loops.size();
-    loops.insert(loops.end(), sources.begin(), sources.end());
+    return loops;
+}
+
+}// namespace
+
+Value *scatter(Value *x, Dim axis, Value *index, Value *values, ScatterRule rule, SourceLoc loc) {
+    auto &c = current(loc);
+    if (x->type()->find(axis) < 0) {
+        fail(ErrorKind::INDEX,
+             "scatter: the tile of shape " + shape_text(x) +
+                 " has no such axis; scatter along one of its own",
+             loc, made_at(x, "tile made here"));
+    }
+    check_types(x, x->scalar(), values, rule, loc);
+    auto loops = loops_of(x, axis, index, values, loc);
+    auto batches = static_cast<std::ptrdiff_t>(loops.batches);
     Carried result{x, loc};
-    for_each_place(loops, loc, [&](const Place &place) {
-        Place target{{loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(batches)},
-                     {place.at.begin(), place.at.begin() + static_cast<std::ptrdiff_t>(batches)}};
+    for_each_place(loops.dims, loc, [&](const Place &place) {
+        Place target{{place.dims.begin(), place.dims.begin() + batches},
+                     {place.at.begin(), place.at.begin() + batches}};
         target.dims.push_back({axis, INT64_MAX});
         target.at.push_back(place.part_of(index, loc));
         auto *now = result.read(loc);
@@ -245,40 +260,124 @@ Value *scatter(Value *x, Dim axis, Value *index, Value *values, ScatterRule rule
     return result.read(loc);
 }
 
-void scatter(const ViewHandle &view, const std::vector<Value *> &indices, Value *values,
-             ScatterRule rule, ScatterOptions options, SourceLoc loc) {
-    auto element = view->parameter->scalar();
-    if (indices.size() != view->parameter->type()->rank()) {
-        fail(ErrorKind::SHAPE,
-             "scatter: the view has rank " + std::to_string(view->parameter->type()->rank()) +
-                 ", " + std::to_string(indices.size()) +
-                 " index tiles are given; give one a dimension: scatter(view, {rows, columns}, …)",
-             loc);
+namespace {
+
+/// One scatter into a view: indices address its first dimensions, the rest of the values the others.
+struct ViewScatter {
+    const ViewHandle &view;
+    const std::vector<Value *> &indices;
+    Value *values;
+    ScatterRule rule;
+    const AtomicOp *atomic;///< null: load and store
+    SourceLoc loc;
+    std::vector<DimExtent> joined{}, rest{};
+
+    /// Finds what is joined, and which dimensions of the values are a box in the view.
+    void split() {
+        std::vector<DimExtent> indexed;
+        for (auto *index : indices) {
+            join(indexed, index, loc);
+        }
+        join(joined, values, loc);
+        for (auto *index : indices) {
+            join(joined, index, loc);
+        }
+        auto rank = view->parameter->type()->rank();
+        if (indices.size() < rank) {
+            for (const auto &d : values->type()->dims) {
+                if (!has(indexed, d.dim)) {
+                    rest.push_back(d);
+                }
+            }
+        }
+        if (indices.size() + rest.size() != rank) {
+            fail(ErrorKind::SHAPE,
+                 "scatter: the view has rank " + std::to_string(rank) + ", " +
+                     std::to_string(indices.size()) + " index tiles are given and " +
+                     std::to_string(rest.size()) +
+                     " dimensions of the values have no index; together they are the dimensions "
+                     "of the view, as in scatter(view, {rows, columns}, …)",
+                 loc);
+        }
     }
-    check_types(view->parameter, element, values, rule, loc);
-    const auto *atomic = atomic_for(rule, element, options.atomic, loc);
-    std::vector<DimExtent> joined;
-    join(joined, values, loc);
-    for (auto *index : indices) {
-        join(joined, index, loc);
-    }
-    for_each_place(joined, loc, [&](const Place &place) {
+
+    [[nodiscard]] Coord target(const Place &place) const {
         Coord at;
         at.loc = loc;
         for (auto *index : indices) {
             at.parts.emplace_back(Index{place.part_of(index, loc), loc}, loc);
         }
-        auto *value = place.part_of(values, loc);
-        if (atomic) {
-            (void)atomic_element(view, at, *atomic, value, nullptr, loc);
-            return;
+        return at;
+    }
+
+    [[nodiscard]] Value *combined(Value *old, Value *value) const {
+        return rule.kind == ScatterRule::Kind::REDUCE
+                   ? elementwise(elementwise_name(rule.reducer), {old, value}, loc)
+                   : value;
+    }
+
+    void by_elements() const {
+        for_each_place(joined, loc, [&](const Place &place) {
+            auto at = target(place);
+            for (const auto &d : rest) {
+                auto found = std::find(place.dims.begin(), place.dims.end(), d);
+                at.parts.emplace_back(
+                    Index{place.at.at(static_cast<size_t>(found - place.dims.begin())), loc}, loc);
+            }
+            auto *value = place.part_of(values, loc);
+            if (atomic) {
+                (void)atomic_element(view, at, *atomic, value, nullptr, loc);
+                return;
+            }
+            bool reads = rule.kind == ScatterRule::Kind::REDUCE;
+            auto *old = reads ? load_element(view, at, loc) : nullptr;
+            store_element(view, at, combined(old, value), loc);
+        });
+    }
+
+    /// A box a contribution: what the vectors run over.
+    void by_boxes() const {
+        std::vector<DimExtent> loops;
+        for (const auto &d : joined) {
+            if (!has(rest, d.dim)) {
+                loops.push_back(d);
+            }
         }
-        if (rule.kind == ScatterRule::Kind::REDUCE) {
-            auto *old = load_element(view, at, loc);
-            value = elementwise(elementwise_name(rule.reducer), {old, value}, loc);
+        Shape box;
+        box.loc = loc;
+        for (size_t i = 0; i < indices.size(); ++i) {
+            box.entries.push_back({dim("target"), Index{1, loc}});
         }
-        store_element(view, at, value, loc);
-    });
+        for (const auto &d : rest) {
+            box.entries.push_back({d.dim, Index{d.extent, loc}});
+        }
+        for_each_place(loops, loc, [&](const Place &place) {
+            auto at = target(place);
+            for (size_t i = 0; i < rest.size(); ++i) {
+                at.parts.emplace_back(0, loc);
+            }
+            auto *value = place.part_of(values, loc);
+            bool reads = rule.kind == ScatterRule::Kind::REDUCE;
+            auto *old = reads ? load(view, at, box, Bounds::ZERO, nullptr, loc) : nullptr;
+            store(view, at, box, Bounds::ZERO, combined(old, value), loc);
+        });
+    }
+};
+
+}// namespace
+
+void scatter(const ViewHandle &view, const std::vector<Value *> &indices, Value *values,
+             ScatterRule rule, ScatterOptions options, SourceLoc loc) {
+    auto element = view->parameter->scalar();
+    check_types(view->parameter, element, values, rule, loc);
+    const auto *atomic = atomic_for(rule, element, options.atomic, loc);
+    ViewScatter request{view, indices, values, rule, atomic, loc};
+    request.split();
+    if (atomic || request.rest.empty()) {
+        request.by_elements();
+    } else {
+        request.by_boxes();
+    }
 }
 
 }// namespace luisa::tile::core

@@ -115,6 +115,11 @@ struct Program {
     /// A coordinate such that `length` elements from it stay in the part; null if they cannot.
     Value *own_coordinate(const Owned::Axis &axis, int64_t length);
 
+    // Effects (generate_effects.cpp)
+    bool make_atomic();
+    bool make_assert();
+    bool make_print();
+
     // Nests (generate_nests.cpp)
     Domain make_domain(bool parallel);
     bool make_parallel();

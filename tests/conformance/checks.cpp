@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
-#include <luisa/tile/check.h>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
-#include <luisa/tile/scatter.h>
 
 #include "support/both.h"
 
@@ -187,10 +186,53 @@ TEST(ScatterToViews, takes_an_index_a_dimension) {
         auto at = I[coord(0), shape(c)];
         scatter(Y, {iota<int64_t>(r), at + iota<int64_t>(r)}, cast<float>(iota<int64_t>(c)),
                 luisa::tile::unique);
+        scatter(Y, {2, iota<int32_t>(c)}, 5.0f, add);
     });
     run_both(def.capture(tensor_shape(columns), tensor_shape(rows, columns)),
              {dense<int64_t>({columns}, {3, 1, 4, 0, 5, 7, 2, 6}),
               dense<float>({rows, columns}, {-1.0f})});
+}
+
+// Dimensions of the values that no index has are the last ones of the view.
+TEST(ScatterToViews, puts_rows) {
+    constexpr int64_t rows = 7, width = 37, tokens = 30;
+    auto def = tile_kernel([](TensorView<const int32_t, 1> I, TensorView<const float, 2> G,
+                              TensorView<float, 2> Sum, TensorView<float, 2> Set,
+                              TensorView<int32_t, 2> Count) {
+        auto t = axis("t", tokens), e = axis("e", width);
+        auto ids = I[coord(0), shape(t)];
+        auto g = G[coord(0, 0), shape(t, e)];
+        scatter(Sum, ids, g, add);
+        scatter(Set, ids, g, luisa::tile::last);
+        scatter(Count, ids, cast<int32_t>(g * 8.0f), add);
+    });
+    std::vector<int32_t> ids;
+    for (int32_t t = 0; t < tokens; ++t) {
+        ids.push_back(t * 4 % 9 - 1);
+    }
+    auto g = random_view({tokens, width}, 31);
+    auto out = run_both(def.capture(tensor_shape(tokens), tensor_shape(tokens, width),
+                                    tensor_shape(rows, width), tensor_shape(rows, width),
+                                    tensor_shape(rows, width)),
+                        {dense<int32_t>({tokens}, ids), g, dense<float>({rows, width}, {0.25f}),
+                         dense<float>({rows, width}, {0.25f}), dense<int32_t>({rows, width}, {5})});
+    for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t e = 0; e < width; ++e) {
+            float sum = 0.25f, set = 0.25f;
+            int32_t count = 5;
+            for (int64_t t = 0; t < tokens; ++t) {
+                auto value = element<float>(g, static_cast<size_t>(t * width + e));
+                bool here = ids[static_cast<size_t>(t)] == r;
+                sum += here ? value : 0.0f;
+                set = here ? value : set;
+                count += here ? static_cast<int32_t>(value * 8.0f) : 0;
+            }
+            auto at = static_cast<size_t>(r * width + e);
+            ASSERT_EQ(element<float>(out[2], at), sum);
+            ASSERT_EQ(element<float>(out[3], at), set);
+            ASSERT_EQ(element<int32_t>(out[4], at), count);
+        }
+    }
 }
 
 TEST(ScatterToViews, is_a_snapshot_of_what_it_reads) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
-#include <luisa/tile/check.h>
-#include <luisa/tile/scatter.h>
 
 #include <gtest/gtest.h>
 
@@ -113,8 +111,9 @@ TEST(ScatterErrors, OfViews) {
             auto i = axis("i", 4);
             AT, scatter(A, iota<int64_t>(i), iota<float>(i), add);
         },
-        "@+0: ShapeError: scatter: the view has rank 2, 1 index tiles are given; give one a "
-        "dimension: scatter(view, {rows, columns}, …)");
+        "@+0: ShapeError: scatter: the view has rank 2, 1 index tiles are given and 0 dimensions "
+        "of the values have no index; together they are the dimensions of the view, as in "
+        "scatter(view, {rows, columns}, …)");
     expect<float>(
         [](auto A) {
             auto i = axis("i", 4);
@@ -144,6 +143,86 @@ TEST(CheckErrors, TextsOfOneLine) {
                   "@+0: ValueError: the format of print is one line of text");
     expect<float>([](auto A) { AT, print("{} {}", A(0, 0).load()); },
                   "@+0: ValueError: print: the format has 2 places {}, and 1 values are given");
+}
+
+namespace {
+
+/// The error of running a kernel over four floats on the interpreter, which validates.
+template<class Definition> std::string error_of_running(const Definition &definition) {
+    auto device = Device::create("interpreter", {.threads = 1, .validate = true});
+    auto y = make_tensor<float>(device, 4);
+    Stream stream{device};
+    auto f = device.jit(definition);
+    return read_by_user("scatter.cpp", line, [&] { stream << f(y).dispatch(); });
+}
+
+}// namespace
+
+TEST(AtomicRaces, AreNoneBetweenAtomicUpdates) {
+    EXPECT_EQ(error_of_running(tile_kernel([](TensorView<float, 1> Y) {
+                  for (auto &nest : parallel(shape(8))) {
+                      (void)Y(nest.index() % 4).atomic_add(1.0f);
+                  }
+              })),
+              "no error");
+}
+
+TEST(AtomicRaces, AreBetweenAnUpdateAndAStore) {
+    auto text = error_of_running(tile_kernel([](TensorView<float, 1> Y) {
+        for (auto &nest : parallel(shape(8))) {
+            if_(
+                nest.index() < 5, [&] { (void)Y(nest.index() % 4).atomic_add(1.0f); },
+                [&] { AT, Y(nest.index() % 4).store(1.0f); });
+        }
+    }));
+    EXPECT_EQ(text,
+              "@+0: RaceError: store: instances (1) and (5) of one parallel both write element (1) "
+              "of parameter 0; make their parts disjoint, or combine them with reduce\n"
+              "  note: the parallel opened here (@-3)");
+}
+
+TEST(ScatterRaces, OfInstancesWithACommonTarget) {
+    auto text = error_of_running(tile_kernel([](TensorView<float, 1> Y) {
+        auto i = axis("i", 2);
+        for (auto &nest : parallel(shape(3))) {
+            AT, scatter(Y, iota<int64_t>(i) + nest.index(), ones<float>(shape(i)), add);
+        }
+    }));
+    EXPECT_EQ(text,
+              "@+0: RaceError: store: instances (0) and (1) of one parallel both write element (1) "
+              "of parameter 0; make their parts disjoint, or combine them with reduce\n"
+              "  note: the parallel opened here (@-1)");
+    EXPECT_EQ(error_of_running(tile_kernel([](TensorView<float, 1> Y) {
+                  auto i = axis("i", 2);
+                  for (auto &nest : parallel(shape(3))) {
+                      scatter(Y, iota<int64_t>(i) + nest.index(), ones<float>(shape(i)), add,
+                              {.atomic = true});
+                  }
+              })),
+              "no error");
+}
+
+TEST(UndefinedElements, ThatReachAnUpdateOrAPrint) {
+    auto text = error_of_running(tile_kernel([](TensorView<float, 1> Y) {
+        auto i = axis("i", 4);
+        AT;
+        auto x = Y(coord(2), shape(i), bounds::predicate).load();
+        (void)Y(0).atomic_add(Scalar<float>(x.at(coord(1))));
+        (void)Y(1).atomic_add(Scalar<float>(x.at(coord(2))));
+    }));
+    EXPECT_EQ(text, "@+2: BoundsError: an undefined element: it was read outside its view under "
+                    "bounds::predicate at @+0, and this atomic update uses it on element (1) of "
+                    "parameter 0; select it away with ite, or use bounds::zero\n"
+                    "  note: read outside here (@+0)");
+    text = error_of_running(tile_kernel([](TensorView<float, 1> Y) {
+        auto i = axis("i", 4);
+        AT;
+        auto x = Y(coord(2), shape(i), bounds::predicate).load();
+        print("{}", x.at(coord(3)));
+    }));
+    EXPECT_EQ(text, "@+1: BoundsError: an undefined element: it was read outside its view under "
+                    "bounds::predicate at @+0, and print uses it; select it away with ite, or use "
+                    "bounds::zero\n  note: read outside here (@+0)");
 }
 
 }// namespace luisa::tile::test

@@ -40,13 +40,27 @@ Value *histogram(Value *x, const Axis &bins, Value *low, Value *high, Value *mas
 Value *segmented_reduce(Value *x, Dim axis, Value *segments, const Axis &result, Reducer reducer,
                         SourceLoc loc);
 
-/// The coordinates of targets in a view: a tile of integers for each of its dimensions.
+/// One coordinate of targets in a view: integers, staged or of the host.
+struct ScatterCoordinate {
+    Value *v;
+    template<std::integral I>
+    ScatterCoordinate(const Tile<I> &index, SourceLoc loc = SourceLoc::current())
+        : v{cast(index.value(loc), ScalarType::INT64, loc)} {}
+    template<std::integral I>
+    ScatterCoordinate(const Scalar<I> &index, SourceLoc loc = SourceLoc::current())
+        : v{cast(index.value(loc), ScalarType::INT64, loc)} {}
+    template<std::integral I>
+    ScatterCoordinate(I index, SourceLoc loc = SourceLoc::current())
+        : v{constant(ScalarType::INT64, literal(index), loc)} {}
+};
+
+/// The coordinates of targets in a view, one a dimension.
 struct ScatterIndex {
     std::vector<Value *> tiles;
     template<std::integral I>
     ScatterIndex(const Tile<I> &index, SourceLoc loc = SourceLoc::current())
-        : tiles{cast(index.value(loc), ScalarType::INT64, loc)} {}
-    ScatterIndex(std::initializer_list<TileArg<int64_t>> indices) {
+        : tiles{ScatterCoordinate{index, loc}.v} {}
+    ScatterIndex(std::initializer_list<ScatterCoordinate> indices) {
         for (const auto &index : indices) {
             tiles.push_back(index.v);
         }
@@ -70,8 +84,9 @@ template<class T, std::integral I>
 }
 
 /// Puts values at data-dependent places of a view: `index` is a tile of integers for a view of rank one, and
-/// `{rows, columns}` for more dimensions; they and the values are joined by dimension. Targets outside the
-/// view are dropped. Values of one instance come in source order. Integer reducers other than multiply update
+/// `{rows, columns}` for more dimensions; they and the values are joined by dimension. With fewer indices
+/// than the view has dimensions, the dimensions of the values that no index has are, in order, its last ones:
+/// `scatter(Table, ids, gradients, add)` adds to rows. Targets outside the view are dropped. Values of one instance come in source order. Integer reducers other than multiply update
 /// atomically, so that instances of a `parallel` may have common targets; so do add, minimum and maximum
 /// of floats with `.atomic`. Otherwise instances have targets of their own, which validation checks.
 /// A reducer that cannot be atomic with `.atomic`: UnsupportedError.

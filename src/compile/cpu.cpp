@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "realize/cpu/realize.h"
 #include "transform/collective.h"
+#include "transform/contracts.h"
 
 #include <chrono>
 
@@ -31,12 +32,21 @@ Planned plan_for(const ir::Module &candidate, const CpuOptions &options) {
     plan::PlanOptions plan_options;
     plan_options.may_alias = options.may_alias;
     Planned planned;
-    if (transform::has_collective_updates(candidate)) {
+    std::vector<std::string> notes;
+    bool collective = transform::has_collective_updates(candidate);
+    bool contracts = transform::has_contracts(candidate);
+    if (collective || contracts) {
         planned.transformed = ir::clone(candidate);
+    }
+    if (contracts) {
+        notes = transform::expand_contracts(*planned.transformed, facts.vector_bytes);
+    }
+    if (collective) {
         transform::hoist_collective_updates(*planned.transformed, options.may_alias);
     }
     const auto &module = planned.transformed ? *planned.transformed : candidate;
     planned.plan = plan::make_plan(module, facts, plan_options);
+    planned.plan.notes.insert(planned.plan.notes.begin(), notes.begin(), notes.end());
     return planned;
 }
 

@@ -140,6 +140,9 @@ CaptureScope::~CaptureScope() {
     for (auto &region : _state->capture.regions) {
         std::for_each(region.touched.begin(), region.touched.end(), release);
     }
+    for (auto &[place, v] : _state->capture.objects) {
+        release(v);
+    }
     // An error left these branches before their sides were merged.
     for (auto &open : _state->capture.ifs) {
         for (auto &[v, entry] : open.then_written) {

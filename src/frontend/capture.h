@@ -35,6 +35,7 @@ struct Entry {
     Value *forward;   ///< placeholder for the value that enters the region
     Value *definition;///< current value; null: none
     bool written = false, moved = false;
+    bool bound = false;///< a state of the region whatever the body does to it
 };
 
 /// One staged C++ object; capture.md §5. Owned by its object and by the regions that it is noted in.
@@ -44,6 +45,7 @@ struct Variable {
     NestRegion *scope = nullptr;
     SourceLoc declared;
     bool alive = true;
+    const void *object = nullptr;///< where its C++ object is, or was
     std::vector<Entry> stack;
 };
 
@@ -67,6 +69,8 @@ struct Capture {
     std::deque<NestRegion> regions;
     std::deque<Nest> nests;
     NestRegion *current = nullptr;
+    /// The variable that was placed at an address last; holds a reference.
+    std::unordered_map<const void *, Variable *> objects;
     uint64_t next_serial = 0;
     std::exception_ptr failure;///< the first error: it poisons the capture
     struct OpenIf {
@@ -116,6 +120,8 @@ NestRegion *open_region(Capture &c, const char *kind, ir::Operation *owner, ir::
                         SourceLoc loc);
 /// Closes a repeated or parallel region: written outer variables become its states.
 void close_states(Capture &c, NestRegion &region, bool repeated);
+/// Makes `v` a state of the current region, also if its body leaves it as it is.
+void bind_in_region(Capture &c, Variable *v);
 /// Closes a body that has no states.
 void close_plain(Capture &c, NestRegion &region);
 

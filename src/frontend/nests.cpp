@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/capture.h"
 #include "ir/effects.h"
+#include "frontend/contracts.h"
 
 namespace luisa::tile {
 
@@ -206,7 +207,19 @@ void NestRange::close() {
         fail(ErrorKind::SCOPE, "nest bodies close out of order", _loc);
     }
     _closed = true;
-    guarded(c, [&] { close_states(c, *_nest->region(), true); });
+    guarded(c, [&] {
+        auto &region = *_nest->region();
+        if (_options.contract) {
+            auto bound = bind_states(c, region, *_options.contract, _loc);
+            close_states(c, region, true);
+            add_contract(c, region, *_options.contract, bound, _loc);
+        } else {
+            close_states(c, region, true);
+        }
+        if (_options.reducer) {
+            add_reducer(c, region, *_options.reducer, _loc);
+        }
+    });
 }
 
 NestRange::~NestRange() {

@@ -3,6 +3,7 @@
 
 #include "ir/effects.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace luisa::tile::core {
@@ -27,6 +28,27 @@ size_t leading_arguments(const Operation *op) {
 
 bool carries_states(const Operation *op) {
     return is_nest(op->opcode()) || op->opcode() == Opcode::WHILE;
+}
+
+bool is_bound(const Operation *op, size_t state) {
+    if (!is_nest(op->opcode())) {
+        return false;
+    }
+    const auto &bound = op->get<NestPayload>().contract;
+    return std::find(bound.begin(), bound.end(), static_cast<int32_t>(state)) != bound.end();
+}
+
+/// The states that a contract merges together with state `i`, itself included; none without a contract.
+std::vector<size_t> contract_group(const Operation *op, size_t i) {
+    if (!is_bound(op, i)) {
+        return {};
+    }
+    const auto &bound = op->get<NestPayload>().contract;
+    auto size = op->body(1)->terminator()->operand_count();
+    auto at = static_cast<size_t>(
+        std::find(bound.begin(), bound.end(), static_cast<int32_t>(i)) - bound.begin());
+    auto first = bound.begin() + static_cast<std::ptrdiff_t>(at / size * size);
+    return {first, first + static_cast<std::ptrdiff_t>(size)};
 }
 
 /// What something observable depends on.
@@ -96,12 +118,25 @@ private:
             return;
         }
         auto *op = value->owner()->parent();
-        if (op && carries_states(op) && value->index() >= leading_arguments(op)) {
+        if (op && carries_states(op) && value->owner() == op->body() && value->index() >= leading_arguments(op)) {
             mark_state(op, value->index() - leading_arguments(op));
         }
     }
 
     void mark_state(Operation *op, size_t i) {
+        mark_one(op, i);
+        for (auto partner : contract_group(op, i)) {
+            mark_one(op, partner);
+        }
+        for (size_t r = op->bodies().size(); r < op->regions().size(); ++r) {
+            auto *yield = op->body(r)->terminator();
+            for (size_t k = 0; k < yield->operand_count(); ++k) {
+                mark(yield->operand(k));
+            }
+        }
+    }
+
+    void mark_one(Operation *op, size_t i) {
         mark(op->result(i));
         mark(op->operand(leading_operands(op) + i));
         mark(op->body()->argument(leading_arguments(op) + i));
@@ -113,15 +148,28 @@ private:
     std::vector<Value *> _pending;
 };
 
+/// Takes state `i` out of the contract's groups; those after it count one less.
+void unbind_state(Operation *op, int32_t i) {
+    if (!is_nest(op->opcode())) {
+        return;
+    }
+    auto &bound = op->get<NestPayload>().contract;
+    bound.erase(std::remove(bound.begin(), bound.end(), i), bound.end());
+    for (auto &state : bound) {
+        state -= state > i ? 1 : 0;
+    }
+}
+
 /// Removes state `i`: its result and argument must have no other uses than its own yield.
 void erase_state(Operation *op, size_t i) {
-    for (auto *region : op->regions()) {
+    for (auto *region : op->bodies()) {
         region->terminator()->erase_operand(i);
     }
     if (carries_states(op)) {
         auto argument = leading_arguments(op) + i;
         op->erase_operand(leading_operands(op) + i);
         op->body()->erase_argument(argument);
+        unbind_state(op, static_cast<int32_t>(i));
         if (op->opcode() == Opcode::PARALLEL) {
             auto &updates = op->get<NestPayload>().updates;
             updates.erase(updates.begin() + static_cast<std::ptrdiff_t>(i));
@@ -141,7 +189,7 @@ void sweep(Module &module, Region *region, const Liveness &live) {
             for (size_t i = op->result_count(); i-- > 0;) {
                 if (!live.contains(op->result(i))) {
                     dead.push_back(i);
-                    for (auto *inner : op->regions()) {
+                    for (auto *inner : op->bodies()) {
                         inner->terminator()->set_operand(i, op->operand(0));// breaks the cycle
                     }
                 }
@@ -151,6 +199,11 @@ void sweep(Module &module, Region *region, const Liveness &live) {
             }
             for (auto i : dead) {
                 erase_state(op, i);
+            }
+            if (op->opcode() == Opcode::REDUCE && op->regions().size() > 1 &&
+                op->get<NestPayload>().contract.empty()) {
+                module.erase_regions(op, 1);
+                op->get<NestPayload>().laws = {};
             }
         } else {
             for (auto *inner : op->regions()) {
@@ -173,7 +226,7 @@ bool collapse(Region *region) {
         }
         for (size_t i = op->result_count(); i-- > 0;) {
             auto *argument = op->body()->argument(leading_arguments(op) + i);
-            if (op->body()->terminator()->operand(i) == argument) {
+            if (op->body()->terminator()->operand(i) == argument && !is_bound(op, i)) {
                 auto *initial = op->operand(leading_operands(op) + i);
                 argument->replace_all_uses_with(initial);
                 op->result(i)->replace_all_uses_with(initial);

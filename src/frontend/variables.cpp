@@ -165,6 +165,24 @@ Variable *declare(Value *initial, SourceLoc loc) {
     return v;
 }
 
+void place(Variable *variable, const void *object) noexcept {
+    variable->object = object;
+    auto *c = current_or_null();
+    if (c && c->id == variable->capture) {
+        auto &there = c->objects[object];
+        ++variable->references;
+        if (there) {
+            release(there);
+        }
+        there = variable;
+    }
+}
+
+void bind_in_region(Capture &c, Variable *v) {
+    touch(c, v);
+    v->stack.back().written = v->stack.back().bound = true;
+}
+
 void destroy(Variable *variable) noexcept {
     variable->alive = false;
     release(variable);
@@ -282,7 +300,8 @@ void close_states(Capture &c, NestRegion &region, bool repeated) {
                  "which may "
                  "run many times; copy it instead",
                  region.loc, {declared(*v)});
-        } else if (!entry.written || c.resolve(entry.definition) == forward) {
+        } else if (!entry.bound &&
+                   (!entry.written || c.resolve(entry.definition) == forward)) {
             if (forward && !became_argument) {
                 replace(c, forward, initial);
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpreter/context.h"
+#include "interpreter/contract.h"
 #include "interpreter/tree.h"
 #include "ir/reduction_update.h"
 
@@ -8,8 +8,6 @@
 namespace luisa::tile::interpreter {
 
 namespace {
-
-using Tiles = std::vector<TileRef>;
 
 Tiles initial_states(const Context &context, const Step &step, const Domain &domain) {
     Tiles states;
@@ -130,7 +128,8 @@ struct BalancedReduction {
     Context &context;
     const Step &step;
     const Domain &domain;
-    std::vector<ir::Opcode> merges;
+    Contract contract;
+    std::vector<std::optional<ir::Opcode>> merges;///< none: the contract merges this state
 
     [[nodiscard]] Tiles leaf(int64_t n) const {
         const auto &body = step.blocks[0];
@@ -141,11 +140,13 @@ struct BalancedReduction {
             tile->bits.assign(static_cast<size_t>(result->type()->element_count()), 0);
             neutral.push_back(std::move(tile));
         }
+        contract.set_identity(neutral);
         bind(context, body, domain.index_count, std::move(neutral));
         run_block(context, body);
         Tiles contributions;
         for (size_t i = 0; i < merges.size(); ++i) {
-            contributions.push_back(contribution(i));
+            contributions.push_back(merges[i] ? contribution(i)
+                                              : context.slots[body.yields[i]]);
         }
         return contributions;
     }
@@ -165,15 +166,59 @@ struct BalancedReduction {
         internal_error("update of a reduction state is not a step of its body");
     }
     [[nodiscard]] Tiles merge(const Tiles &left, const Tiles &right) const {
-        Tiles merged;
+        Tiles merged(merges.size());
+        contract.merge(left, right, merged);
         for (size_t i = 0; i < merges.size(); ++i) {
-            merged.push_back(std::make_shared<Tile>());
-            merge_elements(merges[i], step.op->result(i)->scalar(), *left[i], *right[i],
-                           *merged.back());
+            if (!merges[i]) {
+                continue;
+            }
+            merged[i] = std::make_shared<Tile>();
+            merge_elements(*merges[i], step.op->result(i)->scalar(), *left[i], *right[i],
+                           *merged[i]);
         }
         return merged;
     }
 };
+
+bool has_store(const ir::Region &region) {
+    for (auto *op : region) {
+        bool stores = op->opcode() == ir::Opcode::STORE;
+        for (auto *inner : op->regions()) {
+            stores |= has_store(*inner);
+        }
+        if (stores) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The left fold, with the laws of the contract sampled on what it meets.
+void run_sampled(Context &context, const Step &step) {
+    auto domain = domain_of(context, step);
+    const auto &body = step.blocks[0];
+    LawSampler laws{context, step};
+    auto states = initial_states(context, step, domain);
+    auto update = [&](int64_t n, Tiles from) {
+        bind_indices(context, body, domain, n);
+        bind(context, body, domain.index_count, std::move(from));
+        run_block(context, body);
+        return yields(context, body);
+    };
+    for (int64_t n = 0; n < domain.count; ++n) {
+        if (!LawSampler::wants(n)) {
+            states = update(n, std::move(states));
+            continue;
+        }
+        auto identity = states;
+        laws.contract().set_identity(identity);
+        auto leaf = update(n, std::move(identity));
+        auto after = update(n, states);
+        laws.sample(states, leaf, after);
+        states = std::move(after);
+    }
+    finish(context, step, std::move(states));
+}
 
 }// namespace
 
@@ -225,15 +270,25 @@ void run_parallel(Context &context, const Step &step) {
 }
 
 void run_reduce(Context &context, const Step &step) {
-    if (step.op->get<ir::NestPayload>().policy != ReductionPolicy::BALANCED_TREE) {
+    const auto &payload = step.op->get<ir::NestPayload>();
+    if (payload.policy != ReductionPolicy::BALANCED_TREE) {
         // A tree may group as it likes; the left fold is one of its groupings.
-        run_serial(context, step);
+        bool tree = payload.policy == ReductionPolicy::UNORDERED_TREE ||
+                    payload.policy == ReductionPolicy::ORDERED_TREE;
+        if (tree && context.options.validate && !payload.contract.empty() &&
+            !has_store(*step.op->body())) {
+            run_sampled(context, step);
+        } else {
+            run_serial(context, step);
+        }
         return;
     }
     auto domain = domain_of(context, step);
-    BalancedReduction reduction{context, step, domain, {}};
+    BalancedReduction reduction{context, step, domain, Contract{context, step}, {}};
     for (size_t i = 0; i < step.results.size(); ++i) {
-        reduction.merges.push_back(recognised_merge(step.op, i));
+        reduction.merges.push_back(reduction.contract.binds(i)
+                                       ? std::nullopt
+                                       : std::optional{recognised_merge(step.op, i)});
     }
     auto states = initial_states(context, step, domain);
     if (domain.count > 0) {

@@ -118,7 +118,7 @@ struct Rules {
         const auto &payload = op.get<NestPayload>();
         size_t domain = payload.is_range ? 3 : payload.dims.size();
         size_t indices = payload.is_range ? 1 : payload.dims.size();
-        if (!require_that(op.operand_count() >= domain && op.regions().size() == 1,
+        if (!require_that(op.operand_count() >= domain && op.bodies().size() == 1,
                           "has too few operands for its domain")) {
             return;
         }
@@ -157,6 +157,8 @@ struct Rules {
         require_that(op.opcode() == Opcode::PARALLEL ? payload.updates.size() == states
                                                      : payload.updates.empty(),
                      "ancestor updates belong to the states of parallel, one each");
+        auto problem = check_contract(op);
+        require_that(problem.empty(), problem);
     }
 
     /// What the states of a `parallel` may become; its body is known to be well formed.
@@ -475,7 +477,8 @@ struct Rules {
                      "has " + std::to_string(op.result_count()) + " results, expected " +
                          std::to_string(results));
         size_t bodies = !regions ? 0 : op.opcode() == Opcode::IF ? 2 : 1;
-        require_that(op.regions().size() == bodies, "has " + std::to_string(op.regions().size()) +
+        bool contract = op.opcode() == Opcode::REDUCE && op.regions().size() == 3;
+        require_that(op.regions().size() == bodies || contract, "has " + std::to_string(op.regions().size()) +
                                                         " regions, expected " +
                                                         std::to_string(bodies));
         for (auto *value : op.results()) {

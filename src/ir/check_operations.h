@@ -21,6 +21,8 @@ namespace luisa::tile::ir {
 [[nodiscard]] bool supports_atomic(AtomicOp op, ScalarType type) noexcept;
 /// How many values a format of `print` takes.
 [[nodiscard]] size_t count_places(std::string_view format) noexcept;
+/// What is wrong with the contract of a nest whose states are well formed; empty when nothing is.
+[[nodiscard]] std::string check_contract(const Operation &nest);
 
 /// As above for the operations that Machine form alone has: see check_machine.cpp.
 [[nodiscard]] bool check_machine_rules(const Operation &op, std::string &message);

@@ -32,7 +32,7 @@ bool Dependence::visit(const Operation &op) {
     bool all = any(op, lead);
     for (bool again = true; again;) {
         again = false;
-        for (auto *body : op.regions()) {
+        for (auto *body : op.bodies()) {
             again |= scan(*body);
             auto arguments = body->arguments().size() - (loop ? states : 0);
             for (auto *inner : *body) {

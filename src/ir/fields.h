@@ -28,6 +28,7 @@ LUISA_TILE_ENUM_NAMES(ExecLevel, "infer", "cluster", "block", "subgroup", "threa
 LUISA_TILE_ENUM_NAMES(AtomicOp, "add", "minimum", "maximum", "exchange", "compare_exchange", "and",
                       "or", "xor")
 LUISA_TILE_ENUM_NAMES(AncestorUpdate, "collective", "insert")
+LUISA_TILE_ENUM_NAMES(Provenance, "none", "builtin", "derived", "declared")
 #undef LUISA_TILE_ENUM_NAMES
 
 /// Calls `v(name, field, default)` for each field of a payload, in order.
@@ -40,6 +41,11 @@ template<class V> void describe(V &&v, NestPayload &p) {
     v("interval", p.pipeline.initiation_interval, 0);
     v("policy", p.policy, ReductionPolicy::UNORDERED_TREE);
     v("updates", p.updates, std::vector<AncestorUpdate>{});
+    v("contract", p.contract, std::vector<int32_t>{});
+    v("associative", p.laws.associative, Provenance::NONE);
+    v("identity", p.laws.identity, Provenance::NONE);
+    v("update", p.laws.update, Provenance::NONE);
+    v("commutative", p.laws.commutative, Provenance::NONE);
 }
 template<class V> void describe(V &&v, NamePayload &p) { v("name", p.name, std::string{}); }
 template<class V> void describe(V &&v, MathPayload &p) { v("tier", p.tier, MathTier::STRICT); }

@@ -133,6 +133,15 @@ Region *Module::add_region(Operation *op) {
     return &region;
 }
 
+void Module::erase_regions(Operation *op, size_t first) {
+    while (op->_regions.size() > first) {
+        while (auto *inner = op->_regions.back()->last()) {
+            erase(inner);
+        }
+        op->_regions.pop_back();
+    }
+}
+
 void Module::append(Region *region, Operation *op) { op->link(region, nullptr); }
 
 void Module::insert_before(Operation *anchor, Operation *op) { op->link(anchor->region(), anchor); }

@@ -57,6 +57,8 @@ public:
     void move(Operation *op, Region *region, Operation *anchor);
     /// A new empty region added to `op`.
     Region *add_region(Operation *op);
+    /// Removes the regions from number `first` on with what is in them.
+    void erase_regions(Operation *op, size_t first);
     Value *add_result(Operation *op, const Type *type);
 
     Form form;

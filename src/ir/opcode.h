@@ -65,5 +65,14 @@ struct OpInfo {
 }
 /// `parallel`, `serial`, `pipeline` or `reduce`.
 [[nodiscard]] inline bool is_nest(Opcode op) noexcept { return op <= Opcode::REDUCE; }
+/// What stands before region `i` of an operation in the text.
+[[nodiscard]] inline std::string_view region_name(Opcode op, size_t i) noexcept {
+    static constexpr std::string_view of_reduce[] = {"", "identity", "merge"};
+    return i == 0 ? "" : op == Opcode::REDUCE && i < 3 ? of_reduce[i] : "else";
+}
+/// How many of the `count` regions of an operation yield its results: those of a contract do not.
+[[nodiscard]] inline size_t body_count(Opcode op, size_t count) noexcept {
+    return op == Opcode::REDUCE && count ? 1 : count;
+}
 
 }// namespace luisa::tile::ir

@@ -8,6 +8,7 @@
 #include "ir/type.h"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace luisa::tile::ir {
@@ -136,6 +137,10 @@ public:
 
     [[nodiscard]] const std::vector<Region *> &regions() const noexcept { return _regions; }
     [[nodiscard]] Region *body(size_t i = 0) const { return _regions.at(i); }
+    /// The regions that yield the results: all but those of a contract.
+    [[nodiscard]] std::span<Region *const> bodies() const noexcept {
+        return {_regions.data(), body_count(_opcode, _regions.size())};
+    }
 
     [[nodiscard]] const Payload &payload() const noexcept { return _payload; }
     [[nodiscard]] Payload &payload() noexcept { return _payload; }

@@ -147,12 +147,13 @@ private:
                 _lexer.expect("->");
             }
             body(inner);
-            if (!_lexer.accept("else")) {
+            if (!_lexer.accept(region_name(op, operation->regions().size()))) {
                 break;
             }
         }
         size_t regions = !has_regions ? 0 : op == Opcode::IF ? 2 : 1;
-        if (operation->regions().size() != regions) {
+        bool contract = op == Opcode::REDUCE && operation->regions().size() == 3;
+        if (operation->regions().size() != regions && !contract) {
             _lexer.fail(std::string{to_string(op)} + " has " + std::to_string(regions) + " regions",
                         name);
         }

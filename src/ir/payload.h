@@ -25,6 +25,21 @@ enum class AncestorUpdate : uint8_t {
     INSERT,    ///< each instance writes its own part
 };
 
+/// How a law of a reduction is known.
+enum class Provenance : uint8_t {
+    NONE,    ///< it is not known to hold
+    BUILTIN, ///< a fact of a built-in operation or of the library
+    DERIVED, ///< follows from other laws
+    DECLARED,///< the author of a contract says so
+};
+
+/// What is known of the merge of a reduction. `update`: one update is the merge with one contribution.
+struct ReductionLaws {
+    Provenance associative = Provenance::NONE, identity = Provenance::NONE,
+               update = Provenance::NONE, commutative = Provenance::NONE;
+    friend bool operator==(const ReductionLaws &, const ReductionLaws &) = default;
+};
+
 /// Domain and policies of a nest. Operands are [extents… | begin, end, step][initial states…];
 /// region arguments are [indices…][states…]; results and yields are the states.
 struct NestPayload {
@@ -34,6 +49,10 @@ struct NestPayload {
     PipelinePolicy pipeline;
     ReductionPolicy policy = ReductionPolicy::UNORDERED_TREE;///< of `reduce` only
     std::vector<AncestorUpdate> updates;                     ///< of `parallel`, one a state
+    /// Of a `reduce` with a contract: its states, one group of as many as the contract's has after another. The
+    /// second region gives the identity of one group, the third merges two groups, elements each.
+    std::vector<int32_t> contract;
+    ReductionLaws laws;///< of the contract
     friend bool operator==(const NestPayload &, const NestPayload &) = default;
 };
 

@@ -69,7 +69,7 @@ private:
             write((i ? ", " : " : ") + type(*op.result(i)->type()));
         }
         for (size_t i = 0; i < op.regions().size(); ++i) {
-            print_region(*op.body(i), i);
+            print_region(*op.body(i), region_name(op.opcode(), i));
         }
         if (_options.locations && op.loc.known()) {
             write("  // " + to_string(op.loc));
@@ -77,8 +77,10 @@ private:
         newline();
     }
 
-    void print_region(const Region &region, size_t number) {
-        write(number ? " else {" : " {");
+    void print_region(const Region &region, std::string_view name) {
+        write(name.empty() ? "" : " ");
+        write(name);
+        write(" {");
         for (size_t i = 0; i < region.arguments().size(); ++i) {
             auto *argument = region.argument(i);
             write((i ? ", " : " ") + value(argument) + ": " + type(*argument->type()));

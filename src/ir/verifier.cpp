@@ -60,7 +60,9 @@ private:
         if (needs_yield && !region.terminator()) {
             fail(owner, "a region of " + std::string{owner->name()} + " does not end in yield");
         }
-        if (needs_yield && region.terminator()) {
+        auto bodies = owner ? owner->bodies() : std::span<Region *const>{};
+        bool gives_results = std::find(bodies.begin(), bodies.end(), &region) != bodies.end();
+        if (gives_results && region.terminator()) {
             check_yield(*owner, *region.terminator());
         }
         _visible.pop_back();

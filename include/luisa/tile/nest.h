@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <luisa/tile/contract.h>
 #include <luisa/tile/view.h>
+
+#include <optional>
 
 namespace luisa::tile {
 
@@ -42,6 +45,21 @@ public:
     [[nodiscard]] NestRange reduce(IndexSpace domain, SourceLoc loc = SourceLoc::current()) const;
     [[nodiscard]] NestRange reduce(IndexSpace domain, ReductionPolicy policy,
                                    SourceLoc loc = SourceLoc::current()) const;
+    /// Contributions to states that `contract` merges: structs of states that the body updates, found by their
+    /// type, all their fields at once. What else the body updates follows the rules of `reduce`. No such
+    /// state: CallError.
+    template<ReductionContract C>
+    [[nodiscard]] NestRange reduce(IndexSpace domain, const C &contract,
+                                   SourceLoc loc = SourceLoc::current()) const;
+    template<ReductionContract C>
+    [[nodiscard]] NestRange reduce(IndexSpace domain, const C &contract, ReductionPolicy policy,
+                                   SourceLoc loc = SourceLoc::current()) const;
+    /// Contributions to states that a built-in reducer merges, whatever form their update has.
+    [[nodiscard]] NestRange reduce(IndexSpace domain, ReducerFunction contract,
+                                   SourceLoc loc = SourceLoc::current()) const;
+    [[nodiscard]] NestRange reduce(IndexSpace domain, ReducerFunction contract,
+                                   ReductionPolicy policy,
+                                   SourceLoc loc = SourceLoc::current()) const;
     /// Cuts the body of a pipeline here: what follows is the stage called `name`.
     void stage(const char *name, SourceLoc loc = SourceLoc::current()) const;
 
@@ -61,6 +79,8 @@ public:
         PipelinePolicy pipeline;
         bool has_policy = false;
         ReductionPolicy policy = ReductionPolicy::UNORDERED_TREE;
+        core::ContractHandle contract = {};
+        std::optional<ReducerFunction> reducer = {};
     };
     NestRange(Options options, IndexSpace domain, const Nest *parent, SourceLoc loc);
     NestRange(const NestRange &) = delete;
@@ -128,6 +148,48 @@ inline NestRange Nest::reduce(IndexSpace domain, SourceLoc loc) const {
 }
 inline NestRange Nest::reduce(IndexSpace domain, ReductionPolicy policy, SourceLoc loc) const {
     return {{NestRange::Kind::REDUCE, {}, {}, true, policy}, std::move(domain), this, loc};
+}
+
+template<ReductionContract C>
+[[nodiscard]] NestRange reduce(IndexSpace domain, const C &contract,
+                               SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::REDUCE, {}, {}, false, {}, core::contract_form(contract)},
+            std::move(domain),
+            nullptr,
+            loc};
+}
+template<ReductionContract C>
+[[nodiscard]] NestRange reduce(IndexSpace domain, const C &contract, ReductionPolicy policy,
+                               SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::REDUCE, {}, {}, true, policy, core::contract_form(contract)},
+            std::move(domain),
+            nullptr,
+            loc};
+}
+template<ReductionContract C>
+NestRange Nest::reduce(IndexSpace domain, const C &contract, SourceLoc loc) const {
+    return {{NestRange::Kind::REDUCE, {}, {}, false, {}, core::contract_form(contract)},
+            std::move(domain),
+            this,
+            loc};
+}
+template<ReductionContract C>
+NestRange Nest::reduce(IndexSpace domain, const C &contract, ReductionPolicy policy,
+                       SourceLoc loc) const {
+    return {{NestRange::Kind::REDUCE, {}, {}, true, policy, core::contract_form(contract)},
+            std::move(domain),
+            this,
+            loc};
+}
+inline NestRange Nest::reduce(IndexSpace domain, ReducerFunction contract, SourceLoc loc) const {
+    return {{NestRange::Kind::REDUCE, {}, {}, false, {}, {}, contract}, std::move(domain), this, loc};
+}
+inline NestRange Nest::reduce(IndexSpace domain, ReducerFunction contract, ReductionPolicy policy,
+                              SourceLoc loc) const {
+    return {{NestRange::Kind::REDUCE, {}, {}, true, policy, {}, contract},
+            std::move(domain),
+            this,
+            loc};
 }
 
 namespace core {

@@ -2,6 +2,8 @@
 #pragma once
 #include <luisa/tile/value.h>
 
+#include <tuple>
+
 namespace luisa::tile {
 
 namespace core {
@@ -58,6 +60,32 @@ inline constexpr ReductionPolicy unordered_tree = ReductionPolicy::UNORDERED_TRE
                                  fold_right = ReductionPolicy::FOLD_RIGHT,
                                  balanced_tree = ReductionPolicy::BALANCED_TREE;
 }// namespace reduction
+
+namespace core {
+
+/// The states that a contract merges: `using states = std::tuple<…>` of a contract for several types, else
+/// the type of `identity()`.
+template<class C, class = void> struct contract_states { using type = void; };
+template<class C> struct contract_states<C, std::void_t<typename C::states>> {
+    using type = typename C::states;
+};
+template<class C>
+    requires(!requires { typename C::states; } && requires(const C &c) { c.identity(); })
+struct contract_states<C, void> {
+    using type = std::tuple<std::remove_cvref_t<decltype(std::declval<const C &>().identity())>>;
+};
+
+}// namespace core
+
+/// How states of a reduction merge. A value with
+///   `identity()`         a state that merging leaves as the other side is, of single elements;
+///   `merge(lhs, rhs)`    the state of lhs followed by rhs; elementwise, associative;
+///   `commutative`        optional static bool: the order of lhs and rhs does not matter (default false);
+///   `lift(x…)`           optional: the state of one element (default: one update of the identity).
+/// A contract for several state types lists them, `using states = std::tuple<…>`, and has
+/// `identity<State>()`. The laws are the author's claim; the interpreter's validation samples them.
+template<class C>
+concept ReductionContract = !std::is_void_v<typename core::contract_states<C>::type>;
 
 namespace nan {
 inline constexpr NanPolicy propagate = NanPolicy::PROPAGATE, ignore = NanPolicy::IGNORE;

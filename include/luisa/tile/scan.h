@@ -64,7 +64,7 @@ template<class T>
 }
 /// Other reducers do not scan.
 template<class T, class Op>
-    requires(!std::same_as<Op, ReducerFunction>)
+    requires(!std::same_as<Op, ReducerFunction> && !ReductionContract<Op>)
 Tile<T> scan(const Tile<T> &x, DimArg, const Op &, ScanOptions<std::type_identity_t<T>> = {},
              SourceLoc = SourceLoc::current()) {
     static_assert(

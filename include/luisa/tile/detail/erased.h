@@ -62,6 +62,8 @@ Variable *transfer(Variable *source, SourceLoc loc) noexcept;
 void assign(Variable *to, Value *value, SourceLoc loc);
 void assign_from(Variable *to, Variable *from);
 void destroy(Variable *variable) noexcept;
+/// Notes where the C++ object of a variable is: a struct of states is found by the places of its fields.
+void place(Variable *variable, const void *object) noexcept;
 Value *read(const Variable *variable, SourceLoc loc);
 
 }// namespace luisa::tile::core

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/module.h"
+
+#include <string>
+
+namespace luisa::tile::transform {
+
+/// Whether a reduction of the kernel has a contract.
+[[nodiscard]] bool has_contracts(const ir::Module &module);
+
+/// Turns reductions with a contract into reductions and loops without one. Where the policy and the body
+/// permit it, lanes of a vector of `vector_bytes` hold partial states that are merged at the end; else the
+/// contributions are folded in order. Returns a line for each: what its laws are and how it is done.
+[[nodiscard]] std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes);
+
+}// namespace luisa::tile::transform

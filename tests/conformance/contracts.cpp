@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <luisa/tile/contracts.h>
+
+#include "support/both.h"
+
+#include <numeric>
+
+// Staged structs as states, and reductions with contracts, on both back ends. Integer states have one answer
+// whatever the grouping; floats are compared with a computation in binary64.
+
+using namespace luisa;
+using namespace luisa::tile;
+using namespace luisa::tile::test;
+
+namespace {
+
+constexpr int64_t lengths[] = {0, 1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 100, 127, 129, 130, 1000};
+constexpr ReductionPolicy trees[] = {reduction::unordered_tree, reduction::ordered_tree};
+
+struct Affine {
+    int64_t scale, offset;
+};
+
+std::vector<int64_t> numbers(int64_t n, uint32_t seed) {
+    std::mt19937 engine{seed};
+    std::vector<int64_t> values(static_cast<size_t>(std::max<int64_t>(n, 1)));
+    for (auto &x : values) {
+        x = static_cast<int64_t>(engine() % 7) - 3;
+    }
+    return values;
+}
+
+int64_t as_int64(const View &v, size_t i) {
+    int64_t x = 0;
+    std::memcpy(&x, v.bytes.data() + 8 * i, 8);
+    return x;
+}
+
+/// R10: compositions of x -> a x + b in order, wrapping, as scalar states.
+TEST(Contracts, AffineCompositionInOrder) {
+    for (auto n : lengths) {
+        for (auto policy : trees) {
+            auto definition = tile_kernel([=](TensorView<const int64_t, 1> A,
+                                              TensorView<const int64_t, 1> B,
+                                              TensorView<int64_t, 1> Y) {
+                for (auto &root : parallel(shape(1))) {
+                    auto map = scalar(AffineState<int64_t>{Scalar<int64_t>{2}, Scalar<int64_t>{-5}});
+                    for (auto &i : root.reduce(shape(n), affine_composition, policy)) {
+                        AffineState<int64_t> own{A[coord(i.index())], B[coord(i.index())]};
+                        map = own.then(map);
+                    }
+                    Y(0).store(map.scale);
+                    Y(1).store(map.offset);
+                }
+            });
+            auto kernel = definition.capture(tensor_shape(n), tensor_shape(n), tensor_shape(2));
+            auto a = numbers(n, 3), b = numbers(n, 4);
+            auto left = run_both(kernel, {dense<int64_t>({n}, a), dense<int64_t>({n}, b),
+                                          output_view<int64_t>({2})});
+            uint64_t scale = 2, offset = static_cast<uint64_t>(-5);
+            for (int64_t i = 0; i < n; ++i) {
+                offset += scale * static_cast<uint64_t>(b[static_cast<size_t>(i)]);
+                scale *= static_cast<uint64_t>(a[static_cast<size_t>(i)]);
+            }
+            EXPECT_EQ(as_int64(left[2], 0), static_cast<int64_t>(scale)) << n;
+            EXPECT_EQ(as_int64(left[2], 1), static_cast<int64_t>(offset)) << n;
+        }
+    }
+}
+
+/// Rows of a tile, read as x.at(item), and every policy that a contract has on both back ends.
+TEST(Contracts, TileStatesAndFolds) {
+    for (auto policy : {reduction::unordered_tree, reduction::ordered_tree, reduction::fold_left}) {
+        for (int64_t rows : {1, 3, 16, 40}) {
+            auto definition = tile_kernel([=](TensorView<const int32_t, 2> X,
+                                              TensorView<int32_t, 2> Y) {
+                for ([[maybe_unused]] auto &root : parallel(shape(1))) {
+                    Axis row = axis("row", rows), item = axis("item", 37);
+                    auto x = X(coord(0, 0), shape(row, item)).load();
+                    auto map = full<AffineState<int32_t>>(shape(row),
+                                                          AffineState<int32_t>::identity());
+                    for (auto &i : root.reduce(x.domain(item), affine_composition, policy)) {
+                        map = AffineState<int32_t>{x.at(i), x.at(i) + 1}.then(map);
+                    }
+                    Y(coord(0, 0), shape(row, 1)).store(map.scale);
+                    Y(coord(0, 1), shape(row, 1)).store(map.offset);
+                }
+            });
+            auto kernel = definition.capture(tensor_shape(rows, 37), tensor_shape(rows, 2));
+            run_both(kernel, {integer_view<int32_t>({rows, 37}, 5), output_view<int32_t>({rows, 2})});
+        }
+    }
+}
+
+struct Moments {
+    double count = 0, mean = 0, m2 = 0;
+};
+template<class T> Moments moments(const std::vector<T> &values, size_t first, size_t n) {
+    Moments m;
+    for (size_t i = 0; i < n; ++i) {
+        m.mean += static_cast<double>(values[first + i]) / static_cast<double>(n);
+    }
+    for (size_t i = 0; i < n; ++i) {
+        auto d = static_cast<double>(values[first + i]) - m.mean;
+        m.m2 += d * d;
+    }
+    m.count = static_cast<double>(n);
+    return m;
+}
+
+/// R12: a huge mean with small noise, over rows in memory.
+template<class T> void welford_rows(double mean, double noise, double bound) {
+    for (int64_t n : {1, 2, 15, 16, 17, 100, 1024, 1000}) {
+        auto definition = tile_kernel([=](TensorView<const T, 2> X, TensorView<T, 2> Y) {
+            for (auto &row : parallel(shape(3))) {
+                auto stats = scalar(WelfordState<T>::identity());
+                for (auto &i : row.reduce(range(0, n), welford)) {
+                    stats = welford_push(stats, X[coord(row.index(), i.index())]);
+                }
+                Y(row.index(), 0).store(stats.count);
+                Y(row.index(), 1).store(stats.mean);
+                Y(row.index(), 2).store(stats.variance());
+            }
+        });
+        std::mt19937 engine{7};
+        std::normal_distribution<double> d{mean, noise};
+        std::vector<T> values(static_cast<size_t>(3 * n));
+        for (auto &x : values) {
+            x = static_cast<T>(d(engine));
+        }
+        auto kernel = definition.capture(tensor_shape(3, n), tensor_shape(3, 3));
+        auto left = run_both(kernel, {dense<T>({3, n}, values), output_view<T>({3, 3})}, {}, {bound, false, {}});
+        for (size_t r = 0; r < 3; ++r) {
+            auto m = moments(values, r * static_cast<size_t>(n), static_cast<size_t>(n));
+            EXPECT_EQ(element_value(left[1], 3 * r), m.count);
+            EXPECT_NEAR(element_value(left[1], 3 * r + 1), m.mean, 1e-6 * std::fabs(m.mean));
+            auto variance = m.m2 / m.count;
+            EXPECT_NEAR(element_value(left[1], 3 * r + 2), variance, bound * variance + 1e-30) << n;
+        }
+    }
+}
+TEST(Contracts, WelfordOfAHugeMean) { welford_rows<double>(1e8, 1, 1e-5); }
+TEST(Contracts, WelfordOfFloats) { welford_rows<float>(3, 1, 1e-4); }
+
+/// Two states of one contract, a sum of another kind and an unwritten one in the same nest.
+TEST(Contracts, IndependentStates) {
+    auto definition = tile_kernel([](TensorView<const int32_t, 1> X, TensorView<int32_t, 1> Y) {
+        for (auto &root : parallel(shape(1))) {
+            auto first = scalar(AffineState<int32_t>::identity());
+            auto untouched = scalar(AffineState<int32_t>{Scalar<int32_t>{9}, Scalar<int32_t>{8}});
+            auto second = scalar(AffineState<int32_t>::identity());
+            Scalar<int32_t> sum = 0;
+            for (auto &i : root.reduce(range(0, 77), affine_composition)) {
+                auto x = X[coord(i.index())];
+                first = AffineState<int32_t>{x, x}.then(first);
+                sum += x;
+                second.offset = second.offset + second.scale * (x - 1);
+            }
+            Y(0).store(first.scale);
+            Y(1).store(first.offset);
+            Y(2).store(second.scale);
+            Y(3).store(second.offset);
+            Y(4).store(sum);
+            Y(5).store(untouched.scale + untouched.offset);
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(77), tensor_shape(6));
+    auto values = std::vector<int32_t>{1, -1, 2, 3, -2, 1, 1};
+    auto left = run_both(kernel, {dense<int32_t>({77}, values), output_view<int32_t>({6})});
+    int32_t sum = 0, offset = 0;
+    for (size_t i = 0; i < 77; ++i) {
+        sum += values[i % 7];
+        offset += values[i % 7] - 1;
+    }
+    EXPECT_EQ(element_value(left[1], 2), 1);
+    EXPECT_EQ(element_value(left[1], 3), offset);
+    EXPECT_EQ(element_value(left[1], 4), sum);
+    EXPECT_EQ(element_value(left[1], 5), 17);
+}
+
+/// log-sum-exp, with scores of -inf among them.
+TEST(Contracts, OnlineSoftmax) {
+    for (int64_t n : {1, 7, 64, 1000}) {
+        auto definition = tile_kernel([=](TensorView<const float, 1> X, TensorView<float, 1> Y) {
+            for (auto &root : parallel(shape(1))) {
+                auto state = scalar(SoftmaxState<float>::identity());
+                for (auto &i : root.reduce(shape(n), online_softmax)) {
+                    state = softmax_push(state, X[coord(i.index())]);
+                }
+                Y(0).store(state.log_sum_exp());
+                Y(1).store(state.largest);
+            }
+        });
+        auto kernel = definition.capture(tensor_shape(n), tensor_shape(2));
+        std::vector<float> values(static_cast<size_t>(n));
+        double sum = 0;
+        for (size_t i = 0; i < values.size(); ++i) {
+            values[i] = i % 5 == 1 ? -INFINITY : static_cast<float>((i * 37) % 64) - 20.0f;
+            sum += std::exp(static_cast<double>(values[i]));
+        }
+        auto left = run_both(kernel, {dense<float>({n}, values), output_view({2})}, {}, {1e-5, false, {}});
+        EXPECT_NEAR(element_value(left[1], 0), std::log(sum), 1e-4) << n;
+        EXPECT_EQ(element_value(left[1], 1), *std::max_element(values.begin(), values.end()));
+    }
+}
+
+/// A state in if_, while_, serial and pipeline, an array of them, and member functions.
+TEST(Contracts, StatesAreVariables) {
+    auto definition = tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y) {
+        for (auto &root : parallel(shape(1))) {
+            std::array<WelfordState<float>, 2> both{scalar(WelfordState<float>::identity()),
+                                                    scalar(WelfordState<float>::identity())};
+            for (auto &i : root.serial(shape(20))) {
+                auto x = X[coord(i.index())];
+                if_(
+                    x > 0.0f, [&] { both[0] = welford_push(both[0], x); },
+                    [&] { both[1] = welford_push(both[1], x); });
+            }
+            Scalar<int64_t> at = 20;
+            while_([&] { return at < 30; },
+                   [&] {
+                       both[0] = welford_push(both[0], X[coord(at)]);
+                       at += 1;
+                   });
+            for (auto &i : root.pipeline(range(30, 40))) {
+                both[1] = welford_push(both[1], X[coord(i.index())]);
+            }
+            auto all = welford.merge(both[0], both[1]);
+            Y(0).store(both[0].count);
+            Y(1).store(both[1].count);
+            Y(2).store(all.variance());
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(40), tensor_shape(3));
+    run_both(kernel, {random_view({40}, 11), output_view({3})}, {}, {1e-6, false, {}});
+}
+
+/// A built-in reducer merges states whose update shows no single operation.
+TEST(Contracts, ReducersAreContracts) {
+    for (auto policy : trees) {
+        auto definition = tile_kernel([=](TensorView<const int32_t, 1> X,
+                                          TensorView<int32_t, 1> Y) {
+            for (auto &root : parallel(shape(1))) {
+                Scalar<int32_t> even = 100;
+                for (auto &i : root.reduce(shape(75), add, policy)) {
+                    auto x = X[coord(i.index())];
+                    even = ite(x % 2 == 0, even + x, even);
+                }
+                Y(0).store(even);
+            }
+        });
+        auto kernel = definition.capture(tensor_shape(75), tensor_shape(1));
+        EXPECT_NE(kernel.ir_text().find("merge {"), std::string::npos);
+        run_both(kernel, {integer_view<int32_t>({75}, 9, 50), output_view<int32_t>({1})});
+    }
+}
+
+}// namespace

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <luisa/tile/contract_scan.h>
+
+#include "frontend/element_maps.h"
+
+namespace luisa::tile::core {
+
+using ir::Opcode;
+
+static std::vector<ir::DimExtent> dims_without(const Value *x, Dim axis) {
+    std::vector<ir::DimExtent> rest;
+    for (const auto &d : x->type()->dims) {
+        if (!(d.dim == axis)) {
+            rest.push_back(d);
+        }
+    }
+    return rest;
+}
+
+Value *extract_along(Value *x, Dim axis, Value *at, SourceLoc loc) {
+    if (x->type()->find(axis) < 0) {
+        return x;
+    }
+    auto &c = current(loc);
+    auto *type = c.module->tile(x->scalar(), dims_without(x, axis));
+    return emit_value(c, Opcode::EXTRACT, {x, at}, type,
+                      ir::AccessPayload{{axis}, false}, loc);
+}
+
+Value *insert_along(Value *y, Dim axis, Value *at, Value *part, SourceLoc loc) {
+    auto &c = current(loc);
+    return emit_value(c, Opcode::INSERT, {y, spread_over(part, y, axis, loc), at}, y->type(),
+                      ir::AccessPayload{{axis}, false}, loc);
+}
+
+Axis scanned_axis(const std::vector<Value *> &values, Dim axis, SourceLoc loc) {
+    int64_t extent = 0;
+    for (auto *value : values) {
+        auto at = value->type()->find(axis);
+        if (at < 0) {
+            fail(ErrorKind::INDEX,
+                 "scan: the tile of shape " + shape_text(value) +
+                     " has no such axis; scan along one of its own",
+                 loc, made_at(value, "tile made here"));
+        }
+        extent = value->type()->dims[static_cast<size_t>(at)].extent;
+        if (value->type()->dims != values[0]->type()->dims) {
+            fail(ErrorKind::SHAPE,
+                 "scan: the fields of the scanned state have shapes " + shape_text(values[0]) +
+                     " and " + shape_text(value) + "; give all of them one shape",
+                 loc, made_at(value, "field made here"));
+        }
+    }
+    return tile::axis(axis, extent, loc);
+}
+
+void check_contract_scan(ReductionPolicy policy, SourceLoc loc) {
+    if (policy != ReductionPolicy::ORDERED_TREE && policy != ReductionPolicy::FOLD_LEFT) {
+        fail(ErrorKind::VALUE,
+             "scan: a scan by a contract is an ordered_tree or a fold_left; use one of them, with "
+             ".reverse to go the other way",
+             loc);
+    }
+}
+
+static Value *spread(Value *x, Value *like, const std::vector<ir::DimExtent> &dims,
+                     SourceLoc loc) {
+    auto &c = current(loc);
+    if (x->type()->dims == dims) {
+        return x;
+    }
+    for (const auto &d : x->type()->dims) {
+        bool fits = std::any_of(dims.begin(), dims.end(), [&](const ir::DimExtent &t) {
+            return t.dim == d.dim && (d.extent == 1 || d.extent == t.extent);
+        });
+        if (!fits) {
+            fail(ErrorKind::SHAPE,
+                 "scan: a state of shape " + shape_text(x) + " does not fit a tile of shape " +
+                     shape_text(like) +
+                     "; it has dimensions of the tile, but not the scanned one",
+                 loc, made_at(x, "made here"));
+        }
+    }
+    return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{},
+                      loc);
+}
+
+Value *spread_like(Value *x, Value *like, SourceLoc loc) {
+    return spread(x, like, like->type()->dims, loc);
+}
+
+Value *spread_over(Value *x, Value *like, Dim axis, SourceLoc loc) {
+    return spread(x, like, dims_without(like, axis), loc);
+}
+
+}// namespace luisa::tile::core

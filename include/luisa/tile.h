@@ -2,6 +2,8 @@
 #pragma once
 // The whole surface: language, kernels and, where present, the runtime.
 #include <luisa/tile/check.h>
+#include <luisa/tile/contract_scan.h>
+#include <luisa/tile/contracts.h>
 #include <luisa/tile/einsum.h>
 #include <luisa/tile/exchange.h>
 #include <luisa/tile/kernel.h>

@@ -4,6 +4,7 @@
 #include "frontend/canonical.h"
 #include "frontend/kernel_access.h"
 #include "ir/text.h"
+#include "ir/tree_reduction.h"
 #include "ir/verifier.h"
 
 #include <algorithm>
@@ -119,6 +120,26 @@ NestRegion *open_region(Capture &c, const char *kind, ir::Operation *owner, ir::
     return &opened;
 }
 
+/// Trees merge partial results: every state of one must tell how.
+static void check_trees(const ir::Region &region) {
+    for (auto *op : region) {
+        for (auto *inner : op->regions()) {
+            check_trees(*inner);
+        }
+        if (op->opcode() != ir::Opcode::REDUCE) {
+            continue;
+        }
+        auto policy = op->get<ir::NestPayload>().policy;
+        if (policy != ReductionPolicy::UNORDERED_TREE && policy != ReductionPolicy::ORDERED_TREE) {
+            continue;
+        }
+        auto problem = ir::tree_problem(*op);
+        if (!problem.message.empty()) {
+            fail(ErrorKind::CALL, problem.message, op->loc, {{"here", problem.at->loc}});
+        }
+    }
+}
+
 struct CaptureScope::State {
     State(const KernelOptions &options, SourceLoc loc) : capture{options, loc} {}
     Capture capture;
@@ -165,6 +186,7 @@ Kernel CaptureScope::finish() {
             c.current->loc};
     }
     prune(*c.module);
+    check_trees(*c.module->kernel()->body);
     canonicalize(*c.module);
     for (auto &region : c.regions) {
         region.open = false;

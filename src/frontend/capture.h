@@ -71,6 +71,7 @@ struct Capture {
     NestRegion *current = nullptr;
     /// The variable that was placed at an address last; holds a reference.
     std::unordered_map<const void *, Variable *> objects;
+    std::unordered_map<const void *, const char *> states;///< live ones: mark, type
     uint64_t next_serial = 0;
     std::exception_ptr failure;///< the first error: it poisons the capture
     struct OpenIf {

@@ -23,8 +23,7 @@ Value *extract_along(Value *x, Dim axis, Value *at, SourceLoc loc) {
     }
     auto &c = current(loc);
     auto *type = c.module->tile(x->scalar(), dims_without(x, axis));
-    return emit_value(c, Opcode::EXTRACT, {x, at}, type,
-                      ir::AccessPayload{{axis}, false}, loc);
+    return emit_value(c, Opcode::EXTRACT, {x, at}, type, ir::AccessPayload{{axis}, false}, loc);
 }
 
 Value *insert_along(Value *y, Dim axis, Value *at, Value *part, SourceLoc loc) {
@@ -63,8 +62,7 @@ void check_contract_scan(ReductionPolicy policy, SourceLoc loc) {
     }
 }
 
-static Value *spread(Value *x, Value *like, const std::vector<ir::DimExtent> &dims,
-                     SourceLoc loc) {
+static Value *spread(Value *x, Value *like, const std::vector<ir::DimExtent> &dims, SourceLoc loc) {
     auto &c = current(loc);
     if (x->type()->dims == dims) {
         return x;
@@ -76,8 +74,7 @@ static Value *spread(Value *x, Value *like, const std::vector<ir::DimExtent> &di
         if (!fits) {
             fail(ErrorKind::SHAPE,
                  "scan: a state of shape " + shape_text(x) + " does not fit a tile of shape " +
-                     shape_text(like) +
-                     "; it has dimensions of the tile, but not the scanned one",
+                     shape_text(like) + "; it has dimensions of the tile, but not the scanned one",
                  loc, made_at(x, "made here"));
         }
     }

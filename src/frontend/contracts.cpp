@@ -6,6 +6,7 @@
 #include "types/convert.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 // Custom contracts of reductions: which variables are the states, and the regions that merge them.
@@ -47,26 +48,30 @@ std::vector<Variable *> state_at(Capture &c, const NestRegion &region, const cha
     return state;
 }
 
+bool written_in(const NestRegion &region, const Variable *v) {
+    return v->stack.back().region == &region && v->stack.back().written;
+}
+
 std::vector<Variable *> states_of_layout(Capture &c, const NestRegion &region,
-                                         const std::vector<StateField> &fields) {
+                                         const StateLayout &layout) {
     std::vector<const char *> bases;
-    for (auto *v : region.touched) {
-        if (v->alive && v->stack.back().region == &region && v->stack.back().written) {
-            for (const auto &field : fields) {
-                bases.push_back(static_cast<const char *>(v->object) - field.offset);
+    if (layout.type) {
+        for (const auto &[mark, type] : c.states) {
+            if (std::strcmp(type, layout.type) == 0) {
+                bases.push_back(static_cast<const char *>(mark) - layout.mark);
             }
         }
+    } else {
+        for (auto *v : region.touched) {
+            bases.push_back(static_cast<const char *>(v->object));
+        }
     }
-    std::sort(bases.begin(), bases.end(), std::less<>{});
     std::vector<std::pair<uint64_t, std::vector<Variable *>>> states;
-    std::vector<const Variable *> taken;
     for (const auto *base : bases) {
-        auto state = state_at(c, region, base, fields);
-        bool free = !state.empty() && std::none_of(state.begin(), state.end(), [&](Variable *v) {
-            return std::find(taken.begin(), taken.end(), v) != taken.end();
-        });
-        if (free) {
-            taken.insert(taken.end(), state.begin(), state.end());
+        auto state = state_at(c, region, base, layout.fields);
+        bool updated = std::any_of(state.begin(), state.end(),
+                                   [&](const Variable *v) { return written_in(region, v); });
+        if (updated) {
             states.emplace_back(state.front()->serial, state);
         }
     }
@@ -101,7 +106,9 @@ void contract_region(Capture &c, ir::Operation *op, const std::vector<const ir::
 /// What `reducer` leaves the other operand of, exactly.
 uint64_t identity_bits(Reducer reducer, ScalarType type) {
     auto width = static_cast<unsigned>(8 * size_of(type));
-    auto ones = type == ScalarType::BOOL ? 1 : width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+    auto ones = type == ScalarType::BOOL ? 1
+                : width == 64            ? ~uint64_t{0}
+                                         : (uint64_t{1} << width) - 1;
     switch (reducer) {
         case Reducer::ADD: return is_float(type) ? uint64_t{1} << (width - 1) : 0;
         case Reducer::MULTIPLY: return arith::from_double(type, 1);
@@ -109,7 +116,8 @@ uint64_t identity_bits(Reducer reducer, ScalarType type) {
         case Reducer::MAXIMUM: return arith::lowest(type);
         case Reducer::FMIN:
         case Reducer::FMAX:
-            return is_float(type)              ? arith::from_double(type, std::numeric_limits<double>::quiet_NaN())
+            return is_float(type)
+                       ? arith::from_double(type, std::numeric_limits<double>::quiet_NaN())
                    : reducer == Reducer::FMIN ? arith::highest(type)
                                               : arith::lowest(type);
         case Reducer::LOGICAL_AND:
@@ -133,15 +141,28 @@ void check_shapes(const BoundStates &bound, size_t size, SourceLoc loc) {
 
 }// namespace
 
+void mark_state(const void *place, const char *type) noexcept {
+    if (auto *c = current_or_null()) {
+        c->states[place] = type;
+    }
+}
+
+void unmark_state(const void *place) noexcept {
+    if (auto *c = current_or_null()) {
+        c->states.erase(place);
+    }
+}
+
 BoundStates bind_states(Capture &c, NestRegion &region, const ContractForm &contract,
                         SourceLoc loc) {
     BoundStates bound;
     for (; bound.layout < contract.layouts() && bound.fields.empty(); ++bound.layout) {
-        bound.fields = states_of_layout(c, region, contract.fields(bound.layout));
+        bound.fields = states_of_layout(c, region, contract.layout(bound.layout));
     }
     if (bound.fields.empty()) {
         fail(ErrorKind::CALL,
-             "the body of this `reduce` updates no state that its contract merges; assign a variable "
+             "the body of this `reduce` updates no state that its contract merges; assign a "
+             "variable "
              "of the contract's state type that was declared before the nest",
              loc);
     }
@@ -162,7 +183,7 @@ void add_contract(Capture &c, NestRegion &region, const ContractForm &contract,
         numbers.push_back(static_cast<int32_t>(bound.results.back()->index()));
     }
     std::vector<const ir::Type *> arguments;
-    auto size = contract.fields(bound.layout).size();
+    auto size = contract.layout(bound.layout).fields.size();
     check_shapes(bound, size, loc);
     for (size_t i = 0; i < 2 * size; ++i) {
         arguments.push_back(c.module->scalar(bound.results[i % size]->scalar()));

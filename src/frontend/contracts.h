@@ -12,7 +12,8 @@ struct BoundStates {
 };
 
 /// Finds the states of `contract` that the body has written, and makes all their fields written.
-BoundStates bind_states(Capture &c, NestRegion &region, const ContractForm &contract, SourceLoc loc);
+BoundStates bind_states(Capture &c, NestRegion &region, const ContractForm &contract,
+                        SourceLoc loc);
 
 /// Gives the closed nest the contract's regions.
 void add_contract(Capture &c, NestRegion &region, const ContractForm &contract,

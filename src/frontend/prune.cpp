@@ -45,8 +45,8 @@ std::vector<size_t> contract_group(const Operation *op, size_t i) {
     }
     const auto &bound = op->get<NestPayload>().contract;
     auto size = op->body(1)->terminator()->operand_count();
-    auto at = static_cast<size_t>(
-        std::find(bound.begin(), bound.end(), static_cast<int32_t>(i)) - bound.begin());
+    auto at = static_cast<size_t>(std::find(bound.begin(), bound.end(), static_cast<int32_t>(i)) -
+                                  bound.begin());
     auto first = bound.begin() + static_cast<std::ptrdiff_t>(at / size * size);
     return {first, first + static_cast<std::ptrdiff_t>(size)};
 }
@@ -118,7 +118,8 @@ private:
             return;
         }
         auto *op = value->owner()->parent();
-        if (op && carries_states(op) && value->owner() == op->body() && value->index() >= leading_arguments(op)) {
+        if (op && carries_states(op) && value->owner() == op->body() &&
+            value->index() >= leading_arguments(op)) {
             mark_state(op, value->index() - leading_arguments(op));
         }
     }

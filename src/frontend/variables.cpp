@@ -300,8 +300,7 @@ void close_states(Capture &c, NestRegion &region, bool repeated) {
                  "which may "
                  "run many times; copy it instead",
                  region.loc, {declared(*v)});
-        } else if (!entry.bound &&
-                   (!entry.written || c.resolve(entry.definition) == forward)) {
+        } else if (!entry.bound && (!entry.written || c.resolve(entry.definition) == forward)) {
             if (forward && !became_argument) {
                 replace(c, forward, initial);
             }

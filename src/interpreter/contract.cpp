@@ -145,13 +145,13 @@ void LawSampler::compare(const char *law, const Tiles &expected, const Tiles &go
                 where += (where.empty() ? "" : ", ") + std::string{name} + " = " +
                          state_text(_step, group, *tiles, e);
             }
-            throw ValueError{std::string{"a law that the contract of this `reduce` declares does not "
-                                         "hold: "} +
-                                 law + "; for " + where + " the sides are " +
-                                 state_text(_step, group, got, e) + " and " +
-                                 state_text(_step, group, expected, e) +
-                                 "; correct the contract, or reduce with fold_left",
-                             _step.op->loc};
+            throw ValueError{
+                std::string{"a law that the contract of this `reduce` declares does not "
+                            "hold: "} +
+                    law + "; for " + where + " the sides are " + state_text(_step, group, got, e) +
+                    " and " + state_text(_step, group, expected, e) +
+                    "; correct the contract, or reduce with fold_left",
+                _step.op->loc};
         }
     }
 }

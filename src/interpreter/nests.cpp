@@ -145,8 +145,7 @@ struct BalancedReduction {
         run_block(context, body);
         Tiles contributions;
         for (size_t i = 0; i < merges.size(); ++i) {
-            contributions.push_back(merges[i] ? contribution(i)
-                                              : context.slots[body.yields[i]]);
+            contributions.push_back(merges[i] ? contribution(i) : context.slots[body.yields[i]]);
         }
         return contributions;
     }

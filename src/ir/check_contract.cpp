@@ -29,7 +29,8 @@ public:
                       _op.body(2)->arguments().size() == 2 * _size && !_bound.empty() &&
                       _bound.size() % _size == 0;
         if (!counts) {
-            return "the regions of the contract and its groups of states disagree about the number of "
+            return "the regions of the contract and its groups of states disagree about the number "
+                   "of "
                    "fields";
         }
         for (size_t i = 0; i < _bound.size(); ++i) {
@@ -56,9 +57,9 @@ private:
         if (type.dims != _op.result(static_cast<size_t>(first))->type()->dims) {
             return "the states of one group of a contract differ in shape";
         }
-        const Value *elements[] = {_op.body(1)->terminator()->operand(field),
-                                   _op.body(2)->terminator()->operand(field),
-                                   _op.body(2)->argument(field), _op.body(2)->argument(_size + field)};
+        const Value *elements[] = {
+            _op.body(1)->terminator()->operand(field), _op.body(2)->terminator()->operand(field),
+            _op.body(2)->argument(field), _op.body(2)->argument(_size + field)};
         bool fits = std::all_of(std::begin(elements), std::end(elements), [&](const Value *v) {
             return v->type()->is_scalar() && v->scalar() == type.scalar;
         });

@@ -478,9 +478,9 @@ struct Rules {
                          std::to_string(results));
         size_t bodies = !regions ? 0 : op.opcode() == Opcode::IF ? 2 : 1;
         bool contract = op.opcode() == Opcode::REDUCE && op.regions().size() == 3;
-        require_that(op.regions().size() == bodies || contract, "has " + std::to_string(op.regions().size()) +
-                                                        " regions, expected " +
-                                                        std::to_string(bodies));
+        require_that(op.regions().size() == bodies || contract,
+                     "has " + std::to_string(op.regions().size()) + " regions, expected " +
+                         std::to_string(bodies));
         for (auto *value : op.results()) {
             const auto &type = *value->type();
             require_that(candidate() ? type.is_tile() : !type.is_view() && type.dims.empty(),

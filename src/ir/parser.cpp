@@ -154,7 +154,9 @@ private:
         size_t regions = !has_regions ? 0 : op == Opcode::IF ? 2 : 1;
         bool contract = op == Opcode::REDUCE && operation->regions().size() == 3;
         if (operation->regions().size() != regions && !contract) {
-            _lexer.fail(std::string{to_string(op)} + " has " + std::to_string(regions) + " regions",
+            _lexer.fail(std::string{to_string(op)} + " has " + std::to_string(regions) +
+                            " regions" +
+                            (op == Opcode::REDUCE ? ", and those of a contract if it has one" : ""),
                         name);
         }
         for (size_t i = 0; i < results.size(); ++i) {

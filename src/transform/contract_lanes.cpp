@@ -229,8 +229,8 @@ private:
             lanes = merge_halves(lanes, half);
         }
         for (auto *&value : lanes) {
-            value = _b.value(Opcode::EXTRACT, {value, _b.index(0)},
-                             _module.scalar(value->scalar()), ir::AccessPayload{{_lane}, false});
+            value = _b.value(Opcode::EXTRACT, {value, _b.index(0)}, _module.scalar(value->scalar()),
+                             ir::AccessPayload{{_lane}, false});
         }
         return lanes;
     }

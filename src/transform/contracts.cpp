@@ -48,11 +48,12 @@ std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes) 
     for (auto *op : reductions) {
         auto payload = op->get<ir::NestPayload>();
         if (payload.policy == ReductionPolicy::BALANCED_TREE) {
-            throw UnsupportedError{"reduce: the CPU back end has no balanced_tree over a contract; use "
-                                   "ordered_tree, or fold_left",
-                                   op->loc};
+            throw UnsupportedError{
+                "reduce: the CPU back end has no balanced_tree over a contract; use "
+                "ordered_tree, or fold_left",
+                op->loc};
         }
-        auto where = op->loc.known() ? " @" + std::to_string(op->loc.line) : "";
+        auto where = op->loc.known() ? " @ " + to_string(op->loc) : "";
         auto how = reduce_in_lanes(module, op, vector_bytes);
         if (how.empty()) {
             how = "contributions in order";

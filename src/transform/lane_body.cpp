@@ -194,9 +194,8 @@ static Value *map_of(ir::Module &module, ir::Builder &b, ir::DimExtent lanes, co
 }
 
 static Value *offset_of(ir::Builder &b, Value *lane, const LaneIndex &index) {
-    auto *own = index.stride == 1
-                    ? lane
-                    : b.elementwise(Opcode::MUL, {lane, b.index(index.stride)});
+    auto *own = index.stride == 1 ? lane
+                                  : b.elementwise(Opcode::MUL, {lane, b.index(index.stride)});
     return b.elementwise(Opcode::ADD, {own, index.offset});
 }
 
@@ -214,8 +213,7 @@ Value *LaneBody::extract_lanes(ir::Builder &b, const Operation &op, const LaneIn
 Value *LaneBody::extract_block(ir::Builder &b, Value *block, const LaneIndex &index) {
     return map_of(_module, b, _lanes, block, [&](ir::Builder &inner, Value *lane) {
         return inner.value(Opcode::EXTRACT, {block, offset_of(inner, lane, index)},
-                           _module.scalar(block->scalar()),
-                           ir::AccessPayload{{_lanes.dim}, false});
+                           _module.scalar(block->scalar()), ir::AccessPayload{{_lanes.dim}, false});
     });
 }
 

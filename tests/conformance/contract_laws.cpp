@@ -67,22 +67,31 @@ const std::string ends = "; correct the contract, or reduce with fold_left";
 
 TEST(ContractLaws, Hold) { EXPECT_EQ(problem<Wrong::NOTHING>(tree), ""); }
 TEST(ContractLaws, Identity) {
-    EXPECT_EQ(problem<Wrong::IDENTITY>(tree), begins + "merge(identity, s) = s; for s = {5} the sides "
-                                                       "are {6} and {5}" + ends);
+    EXPECT_EQ(problem<Wrong::IDENTITY>(tree), begins +
+                                                  "merge(identity, s) = s; for s = {5} the sides "
+                                                  "are {6} and {5}" +
+                                                  ends);
 }
 TEST(ContractLaws, Commutative) {
-    EXPECT_EQ(problem<Wrong::ORDER>(tree), begins + "merge(a, b) = merge(b, a); for a = {5}, b = {1} "
-                                                    "the sides are {1} and {5}" + ends);
+    EXPECT_EQ(problem<Wrong::ORDER>(tree), begins +
+                                               "merge(a, b) = merge(b, a); for a = {5}, b = {1} "
+                                               "the sides are {1} and {5}" +
+                                               ends);
 }
 TEST(ContractLaws, Update) {
     EXPECT_EQ(problem<Wrong::UPDATE>(tree),
-              begins + "update(s, x) = merge(s, update(identity, x)); for s = {5}, update(identity, x) "
-                       "= {2} the sides are {7} and {17}" + ends);
+              begins +
+                  "update(s, x) = merge(s, update(identity, x)); for s = {5}, update(identity, x) "
+                  "= {2} the sides are {7} and {17}" +
+                  ends);
 }
 TEST(ContractLaws, Associative) {
-    EXPECT_EQ(problem<Wrong::GROUPS>(tree),
-              begins + "merge(merge(a, b), c) = merge(a, merge(b, c)); for a = {1}, b = {2}, c = {3} the "
-                       "sides are {-4} and {2}" + ends);
+    EXPECT_EQ(
+        problem<Wrong::GROUPS>(tree),
+        begins +
+            "merge(merge(a, b), c) = merge(a, merge(b, c)); for a = {1}, b = {2}, c = {3} the "
+            "sides are {-4} and {2}" +
+            ends);
 }
 /// A strict fold needs no law.
 TEST(ContractLaws, FoldsAreNotSampled) {

@@ -59,13 +59,15 @@ void affine_scan(int64_t rows, int64_t n, Flags flags, ReductionPolicy policy) {
                                      tensor_shape(rows, n), tensor_shape(rows, n),
                                      tensor_shape(rows, 2));
     auto a = integer_view<int32_t>({rows, n}, 3), b = integer_view<int32_t>({rows, n}, 4);
-    auto left = run_both(kernel, {a, b, output_view<int32_t>({rows, n}),
-                                  output_view<int32_t>({rows, n}), output_view<int32_t>({rows, 2})});
+    auto left = run_both(kernel,
+                         {a, b, output_view<int32_t>({rows, n}), output_view<int32_t>({rows, n}),
+                          output_view<int32_t>({rows, 2})});
     for (int64_t r = 0; r < rows; ++r) {
         Affine state = flags.seed ? Affine{3, static_cast<uint32_t>(-4)} : Affine{};
         for (int64_t step = 0; step < n; ++step) {
             auto i = static_cast<size_t>(r * n + (flags.reverse ? n - 1 - step : step));
-            Affine own{static_cast<uint32_t>(as_int32(a, i)), static_cast<uint32_t>(as_int32(b, i))};
+            Affine own{static_cast<uint32_t>(as_int32(a, i)),
+                       static_cast<uint32_t>(as_int32(b, i))};
             auto before = state;
             if (!flags.mask || own.scale != 2) {
                 state = compose(state, own);
@@ -127,7 +129,8 @@ void segments(int64_t rows, int64_t n, bool exclusive, bool reverse, bool masked
             if (masked) {
                 options.mask = x != 2;
             }
-            Y(coord(0, 0), shape(row, item)).store(segmented_scan(x, x % 3 == 0, item, add, options));
+            Y(coord(0, 0), shape(row, item))
+                .store(segmented_scan(x, x % 3 == 0, item, add, options));
         }
     });
     auto kernel = definition.capture(tensor_shape(rows, n), tensor_shape(rows, n));

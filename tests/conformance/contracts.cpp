@@ -17,10 +17,6 @@ namespace {
 constexpr int64_t lengths[] = {0, 1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 100, 127, 129, 130, 1000};
 constexpr ReductionPolicy trees[] = {reduction::unordered_tree, reduction::ordered_tree};
 
-struct Affine {
-    int64_t scale, offset;
-};
-
 std::vector<int64_t> numbers(int64_t n, uint32_t seed) {
     std::mt19937 engine{seed};
     std::vector<int64_t> values(static_cast<size_t>(std::max<int64_t>(n, 1)));
@@ -44,7 +40,8 @@ TEST(Contracts, AffineCompositionInOrder) {
                                               TensorView<const int64_t, 1> B,
                                               TensorView<int64_t, 1> Y) {
                 for (auto &root : parallel(shape(1))) {
-                    auto map = scalar(AffineState<int64_t>{Scalar<int64_t>{2}, Scalar<int64_t>{-5}});
+                    auto map = scalar(
+                        AffineState<int64_t>{Scalar<int64_t>{2}, Scalar<int64_t>{-5}});
                     for (auto &i : root.reduce(shape(n), affine_composition, policy)) {
                         AffineState<int64_t> own{A[coord(i.index())], B[coord(i.index())]};
                         map = own.then(map);
@@ -72,22 +69,23 @@ TEST(Contracts, AffineCompositionInOrder) {
 TEST(Contracts, TileStatesAndFolds) {
     for (auto policy : {reduction::unordered_tree, reduction::ordered_tree, reduction::fold_left}) {
         for (int64_t rows : {1, 3, 16, 40}) {
-            auto definition = tile_kernel([=](TensorView<const int32_t, 2> X,
-                                              TensorView<int32_t, 2> Y) {
-                for ([[maybe_unused]] auto &root : parallel(shape(1))) {
-                    Axis row = axis("row", rows), item = axis("item", 37);
-                    auto x = X(coord(0, 0), shape(row, item)).load();
-                    auto map = full<AffineState<int32_t>>(shape(row),
-                                                          AffineState<int32_t>::identity());
-                    for (auto &i : root.reduce(x.domain(item), affine_composition, policy)) {
-                        map = AffineState<int32_t>{x.at(i), x.at(i) + 1}.then(map);
+            auto definition = tile_kernel(
+                [=](TensorView<const int32_t, 2> X, TensorView<int32_t, 2> Y) {
+                    for ([[maybe_unused]] auto &root : parallel(shape(1))) {
+                        Axis row = axis("row", rows), item = axis("item", 37);
+                        auto x = X(coord(0, 0), shape(row, item)).load();
+                        auto map = full<AffineState<int32_t>>(shape(row),
+                                                              AffineState<int32_t>::identity());
+                        for (auto &i : root.reduce(x.domain(item), affine_composition, policy)) {
+                            map = AffineState<int32_t>{x.at(i), x.at(i) + 1}.then(map);
+                        }
+                        Y(coord(0, 0), shape(row, 1)).store(map.scale);
+                        Y(coord(0, 1), shape(row, 1)).store(map.offset);
                     }
-                    Y(coord(0, 0), shape(row, 1)).store(map.scale);
-                    Y(coord(0, 1), shape(row, 1)).store(map.offset);
-                }
-            });
+                });
             auto kernel = definition.capture(tensor_shape(rows, 37), tensor_shape(rows, 2));
-            run_both(kernel, {integer_view<int32_t>({rows, 37}, 5), output_view<int32_t>({rows, 2})});
+            run_both(kernel,
+                     {integer_view<int32_t>({rows, 37}, 5), output_view<int32_t>({rows, 2})});
         }
     }
 }
@@ -129,7 +127,8 @@ template<class T> void welford_rows(double mean, double noise, double bound) {
             x = static_cast<T>(d(engine));
         }
         auto kernel = definition.capture(tensor_shape(3, n), tensor_shape(3, 3));
-        auto left = run_both(kernel, {dense<T>({3, n}, values), output_view<T>({3, 3})}, {}, {bound, false, {}});
+        auto left = run_both(kernel, {dense<T>({3, n}, values), output_view<T>({3, 3})}, {},
+                             {bound, false, {}});
         for (size_t r = 0; r < 3; ++r) {
             auto m = moments(values, r * static_cast<size_t>(n), static_cast<size_t>(n));
             EXPECT_EQ(element_value(left[1], 3 * r), m.count);
@@ -198,7 +197,8 @@ TEST(Contracts, OnlineSoftmax) {
             values[i] = i % 5 == 1 ? -INFINITY : static_cast<float>((i * 37) % 64) - 20.0f;
             sum += std::exp(static_cast<double>(values[i]));
         }
-        auto left = run_both(kernel, {dense<float>({n}, values), output_view({2})}, {}, {1e-5, false, {}});
+        auto left = run_both(kernel, {dense<float>({n}, values), output_view({2})}, {},
+                             {1e-5, false, {}});
         EXPECT_NEAR(element_value(left[1], 0), std::log(sum), 1e-4) << n;
         EXPECT_EQ(element_value(left[1], 1), *std::max_element(values.begin(), values.end()));
     }
@@ -238,21 +238,173 @@ TEST(Contracts, StatesAreVariables) {
 /// A built-in reducer merges states whose update shows no single operation.
 TEST(Contracts, ReducersAreContracts) {
     for (auto policy : trees) {
-        auto definition = tile_kernel([=](TensorView<const int32_t, 1> X,
-                                          TensorView<int32_t, 1> Y) {
-            for (auto &root : parallel(shape(1))) {
-                Scalar<int32_t> even = 100;
-                for (auto &i : root.reduce(shape(75), add, policy)) {
-                    auto x = X[coord(i.index())];
-                    even = ite(x % 2 == 0, even + x, even);
+        auto definition = tile_kernel(
+            [=](TensorView<const int32_t, 1> X, TensorView<int32_t, 1> Y) {
+                for (auto &root : parallel(shape(1))) {
+                    Scalar<int32_t> even = 100;
+                    for (auto &i : root.reduce(shape(75), add, policy)) {
+                        auto x = X[coord(i.index())];
+                        even = ite(x % 2 == 0, even + x, even);
+                    }
+                    Y(0).store(even);
                 }
-                Y(0).store(even);
-            }
-        });
+            });
         auto kernel = definition.capture(tensor_shape(75), tensor_shape(1));
         EXPECT_NE(kernel.ir_text().find("merge {"), std::string::npos);
         run_both(kernel, {integer_view<int32_t>({75}, 9, 50), output_view<int32_t>({1})});
     }
+}
+
+/// The number of contributions is known at launch only.
+TEST(Contracts, RuntimeExtents) {
+    auto definition = tile_kernel([](TensorView<const double, 2> X, TensorView<double, 2> Y) {
+        for (auto &row : parallel(shape(X.extent(0)))) {
+            auto stats = scalar(WelfordState<double>::identity());
+            auto range_only = stats;
+            for (auto &i : row.reduce(shape(X.extent(1)), welford)) {
+                stats = welford_push(stats, X[coord(row.index(), i.index())]);
+            }
+            for (auto &i : row.reduce(range(3, X.extent(1)), welford)) {
+                auto weight = cast<double>(i.index() % 3);
+                range_only = welford_push(range_only,
+                                          weight * X[coord(row.index(), i.index() - 3)]);
+            }
+            Y(row.index(), 0).store(stats.count);
+            Y(row.index(), 1).store(stats.variance());
+            Y(row.index(), 2).store(range_only.count);
+            Y(row.index(), 3).store(range_only.variance());
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(dynamic("r"), dynamic("n")),
+                                     tensor_shape(dynamic("r"), 4));
+    for (int64_t n : {0, 1, 2, 7, 8, 9, 63, 64, 65, 1000}) {
+        auto left = run_both(kernel, {random_view<double>({3, n}, 5), output_view<double>({3, 4})},
+                             {}, {1e-12, false, {}});
+        EXPECT_EQ(element_value(left[1], 0), static_cast<double>(n));
+        EXPECT_EQ(element_value(left[1], 2), static_cast<double>(std::max<int64_t>(n - 3, 0)));
+    }
+}
+
+/// Elements of a tile and of a view at shifted places, with what lies outside, in both orders.
+TEST(Contracts, LanesReadTilesAndShiftedPlaces) {
+    for (auto policy : trees) {
+        for (int64_t n : {16, 17, 100, 128}) {
+            auto definition = tile_kernel([=](TensorView<const int32_t, 2> X,
+                                              TensorView<int32_t, 1> Y) {
+                for ([[maybe_unused]] auto &root : parallel(shape(1))) {
+                    Axis item = axis("item", n);
+                    auto x = reshape(X(coord(0, 0), shape(1, item)).load(), shape(item));
+                    auto table = X(coord(0, 0), shape(1, 8)).load();
+                    auto map = scalar(AffineState<int32_t>::identity());
+                    for (auto &i : root.reduce(x.domain(item), affine_composition, policy)) {
+                        Scalar<int32_t> own = x.at(i);
+                        auto next = X[coord(0, i.index() + 2)], before = X[coord(0, i.index() - 1)];
+                        Scalar<int32_t> entry = table.at(coord(0, (i.index() * 3) % 8));
+                        auto number = cast<int32_t>(i.index());
+                        map = AffineState<int32_t>{own + next, before - entry + number}.then(map);
+                    }
+                    Y(0).store(map.scale);
+                    Y(1).store(map.offset);
+                }
+            });
+            auto kernel = definition.capture(tensor_shape(1, n), tensor_shape(2));
+            run_both(kernel, {integer_view<int32_t>({1, n}, 5), output_view<int32_t>({2})});
+        }
+    }
+}
+
+/// Under serial, pipeline and reduce nests, and into the tile of an ancestor.
+TEST(Contracts, ParentsOfEveryKind) {
+    auto definition = tile_kernel([](TensorView<const int32_t, 2> X, TensorView<int32_t, 2> Y) {
+        for (auto &root : parallel(shape(2))) {
+            auto rows = zeros<int32_t>(shape(4));
+            auto all = scalar(AffineState<int32_t>::identity());
+            for (auto &row : root.parallel(shape(4))) {
+                auto map = scalar(AffineState<int32_t>::identity());
+                for (auto &i : row.reduce(shape(40), affine_composition)) {
+                    auto x = X[coord(row.index(), i.index())];
+                    map = AffineState<int32_t>{x, x + 1}.then(map);
+                }
+                rows = insert(rows, row, map.offset);
+            }
+            for (auto &step : root.pipeline(shape(3))) {
+                for (auto &i :
+                     step.reduce(shape(40), affine_composition, reduction::ordered_tree)) {
+                    auto x = X[coord(step.index(), i.index())];
+                    all = AffineState<int32_t>{x, x}.then(all);
+                }
+            }
+            for (auto &outer : root.reduce(shape(2), affine_composition)) {
+                for (auto &i : outer.reduce(shape(33), affine_composition)) {
+                    auto x = X[coord(outer.index() + 1, i.index())];
+                    all = AffineState<int32_t>{x - 1, x}.then(all);
+                }
+            }
+            Y(coord(root.index(), 0), shape(1, 4)).store(reshape(rows, shape(1, 4)));
+            Y(root.index(), 4).store(all.scale);
+            Y(root.index(), 5).store(all.offset);
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(4, 40), tensor_shape(2, 6));
+    auto left = run_both(kernel, {integer_view<int32_t>({4, 40}, 6), output_view<int32_t>({2, 6})});
+    EXPECT_NE(element_value(left[1], 5), -77);
+}
+
+/// Both folds take the contributions in their order, whatever the contract declares.
+TEST(Contracts, StrictFolds) {
+    for (auto policy : {reduction::fold_left, reduction::fold_right}) {
+        auto definition = tile_kernel(
+            [=](TensorView<const int32_t, 1> X, TensorView<int32_t, 1> Y) {
+                for (auto &root : parallel(shape(1))) {
+                    auto map = scalar(AffineState<int32_t>{Scalar<int32_t>{1}, Scalar<int32_t>{7}});
+                    for (auto &i : root.reduce(shape(50), affine_composition, policy)) {
+                        auto x = X[coord(i.index())];
+                        map = AffineState<int32_t>{x, x + 1}.then(map);
+                    }
+                    Y(0).store(map.offset);
+                }
+            });
+        auto kernel = definition.capture(tensor_shape(50), tensor_shape(1));
+        std::vector<int32_t> x(50);
+        for (size_t i = 0; i < 50; ++i) {
+            x[i] = static_cast<int32_t>((i * 5) % 7) - 3;
+        }
+        auto left = run_both(kernel, {dense<int32_t>({50}, x), output_view<int32_t>({1})});
+        uint32_t scale = 1, offset = 7;
+        for (size_t step = 0; step < 50; ++step) {
+            auto own = static_cast<uint32_t>(x[policy == reduction::fold_left ? step : 49 - step]);
+            offset += scale * (own + 1);
+            scale *= own;
+        }
+        EXPECT_EQ(static_cast<uint32_t>(static_cast<int32_t>(element_value(left[1], 0))), offset);
+    }
+}
+
+/// What explain shows of a Welford reduction over a row of 1024.
+TEST(Contracts, PlansShowTheLanes) {
+    auto definition = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 1> Y) {
+        for (auto &row : parallel(shape(4))) {
+            auto stats = scalar(WelfordState<float>::identity());
+            for (auto &i : row.reduce(range(0, 1024), welford)) {
+                stats = welford_push(stats, X[coord(row.index(), i.index())]);
+            }
+            Y(row.index()).store(stats.variance());
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(4, 1024), tensor_shape(4));
+    auto facts = target::cpu_facts(emit::host_cpu().features, 1);
+    auto compiled = compiler::compile_cpu(*module_of(kernel), {emit::host_cpu(), 1, false, facts});
+    auto lanes = std::to_string(facts.vector_bytes / 4);
+    EXPECT_NE(
+        compiled->plan.find("associative builtin, identity builtin, update declared, commutative "
+                            "builtin; " +
+                            lanes + " lanes as partial states"),
+        std::string::npos)
+        << compiled->plan;
+    EXPECT_NE(
+        compiled->plan.find("group [lane:" + lanes + "] vector lane:" + lanes + " x " + lanes),
+        std::string::npos)
+        << compiled->plan;
 }
 
 }// namespace

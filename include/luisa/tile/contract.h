@@ -12,6 +12,12 @@ struct StateField {
     std::ptrdiff_t offset = 0;
     ScalarType type{};
 };
+/// A state type that a contract merges.
+struct StateLayout {
+    const char *type = nullptr;///< null: a single tile or scalar, which has no mark
+    std::ptrdiff_t mark = 0;   ///< where the mark lies
+    std::vector<StateField> fields;
+};
 
 /// A contract as the type-erased core sees it. Layouts number the state types that it merges.
 class ContractForm {
@@ -21,7 +27,7 @@ public:
     ContractForm &operator=(const ContractForm &) = delete;
     virtual ~ContractForm() = default;
     [[nodiscard]] virtual size_t layouts() const = 0;
-    [[nodiscard]] virtual std::vector<StateField> fields(size_t layout) const = 0;
+    [[nodiscard]] virtual StateLayout layout(size_t layout) const = 0;
     [[nodiscard]] virtual std::vector<Value *> identity(size_t layout, SourceLoc loc) const = 0;
     [[nodiscard]] virtual std::vector<Value *> merge(size_t layout, const std::vector<Value *> &lhs,
                                                      const std::vector<Value *> &rhs,
@@ -39,17 +45,22 @@ template<class S, class C> S identity_of(const C &contract) {
     }
 }
 
-/// The fields of a state type, found in one that has no values.
-template<StateValue S> std::vector<StateField> fields_of() {
+/// The layout of a state type, found in a state that has no values.
+template<StateValue S> StateLayout layout_of() {
     S state;
-    std::vector<StateField> fields;
+    auto offset = [&](const void *member) {
+        return static_cast<const char *>(member) - reinterpret_cast<const char *>(&state);
+    };
+    StateLayout layout;
+    if constexpr (StateStruct<S>) {
+        layout.type = type_name<S>();
+        layout.mark = offset(&state.tile_mark);
+    }
     each_field(state, [&](const auto &field) {
         const Staged *staged = &field;
-        auto offset = reinterpret_cast<const char *>(staged) -
-                      reinterpret_cast<const char *>(&state);
-        fields.push_back({offset, scalar_type_of<element_t<decltype(field)>>});
+        layout.fields.push_back({offset(staged), scalar_type_of<element_t<decltype(field)>>});
     });
-    return fields;
+    return layout;
 }
 
 template<class C, class States> class ContractOf;
@@ -64,8 +75,8 @@ public:
         }
     }
     [[nodiscard]] size_t layouts() const override { return sizeof...(S); }
-    [[nodiscard]] std::vector<StateField> fields(size_t layout) const override {
-        static constexpr std::vector<StateField> (*of[])() = {fields_of<S>...};
+    [[nodiscard]] StateLayout layout(size_t layout) const override {
+        static constexpr StateLayout (*of[])() = {layout_of<S>...};
         return of[layout]();
     }
     [[nodiscard]] std::vector<Value *> identity(size_t layout, SourceLoc loc) const override {

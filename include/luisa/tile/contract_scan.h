@@ -19,8 +19,9 @@ template<class S> struct ContractScanOptions {
 
 struct SegmentedScanOptions {
     bool exclusive = false;///< element i is what came before it in its segment
-    bool reverse = false;  ///< from the last element to the first; a head is the first one that is met
-    MaskArg mask = {};     ///< elements where it is false repeat the state before them
+    bool reverse =
+        false;        ///< from the last element to the first; a head is the first one that is met
+    MaskArg mask = {};///< elements where it is false repeat the state before them
 };
 
 namespace core {
@@ -118,8 +119,8 @@ template<StateStruct S, ReductionContract C>
                      ContractScanOptions<std::type_identity_t<S>> options = {},
                      SourceLoc loc = SourceLoc::current()) {
     core::check_contract_scan(options.policy, loc);
-    core::ScanLoop loop{axis.dim, options.exclusive, options.reverse,
-                        options.mask.v, nullptr,     options.seed.has_value()};
+    core::ScanLoop loop{axis.dim,       options.exclusive, options.reverse,
+                        options.mask.v, nullptr,           options.seed.has_value()};
     (void)core::scanned_axis(core::field_values(x, loc), axis.dim, loc);
     auto *like = core::field_values(x, loc)[0];
     const S nothing = core::spread_state(core::identity_of<S>(contract), like, axis.dim, loc);
@@ -137,9 +138,10 @@ template<class T, ReductionContract C>
     requires requires(const C &c, const Tile<T> &x) {
         { c.lift(x) } -> StateStruct;
     }
-[[nodiscard]] auto scan(const Tile<T> &x, DimArg axis, const C &contract,
-                        ContractScanOptions<decltype(std::declval<const C &>().lift(x))> options = {},
-                        SourceLoc loc = SourceLoc::current()) {
+[[nodiscard]] auto scan(
+    const Tile<T> &x, DimArg axis, const C &contract,
+    ContractScanOptions<decltype(std::declval<const C &>().lift(x))> options = {},
+    SourceLoc loc = SourceLoc::current()) {
     using S = decltype(contract.lift(x));
     auto values = core::field_values(contract.lift(x), loc);
     for (auto *&value : values) {

@@ -166,6 +166,21 @@ template<ReductionContract C>
             nullptr,
             loc};
 }
+[[nodiscard]] inline NestRange reduce(IndexSpace domain, ReducerFunction contract,
+                                      SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::REDUCE, {}, {}, false, {}, {}, contract},
+            std::move(domain),
+            nullptr,
+            loc};
+}
+[[nodiscard]] inline NestRange reduce(IndexSpace domain, ReducerFunction contract,
+                                      ReductionPolicy policy,
+                                      SourceLoc loc = SourceLoc::current()) {
+    return {{NestRange::Kind::REDUCE, {}, {}, true, policy, {}, contract},
+            std::move(domain),
+            nullptr,
+            loc};
+}
 template<ReductionContract C>
 NestRange Nest::reduce(IndexSpace domain, const C &contract, SourceLoc loc) const {
     return {{NestRange::Kind::REDUCE, {}, {}, false, {}, core::contract_form(contract)},
@@ -182,7 +197,8 @@ NestRange Nest::reduce(IndexSpace domain, const C &contract, ReductionPolicy pol
             loc};
 }
 inline NestRange Nest::reduce(IndexSpace domain, ReducerFunction contract, SourceLoc loc) const {
-    return {{NestRange::Kind::REDUCE, {}, {}, false, {}, {}, contract}, std::move(domain), this, loc};
+    return {
+        {NestRange::Kind::REDUCE, {}, {}, false, {}, {}, contract}, std::move(domain), this, loc};
 }
 inline NestRange Nest::reduce(IndexSpace domain, ReducerFunction contract, ReductionPolicy policy,
                               SourceLoc loc) const {

@@ -70,7 +70,8 @@ template<class C> struct contract_states<C, std::void_t<typename C::states>> {
     using type = typename C::states;
 };
 template<class C>
-    requires(!requires { typename C::states; } && requires(const C &c) { c.identity(); })
+    requires(
+        !requires { typename C::states; } && requires(const C &c) { c.identity(); })
 struct contract_states<C, void> {
     using type = std::tuple<std::remove_cvref_t<decltype(std::declval<const C &>().identity())>>;
 };

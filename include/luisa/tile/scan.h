@@ -70,8 +70,8 @@ Tile<T> scan(const Tile<T> &x, DimArg, const Op &, ScanOptions<std::type_identit
     static_assert(
         core::always_false<Op>,
         "scan combines with a built-in reducer: add, multiply, minimum, maximum, fmin, fmax, "
-        "logical_and, logical_or, bit_and, bit_or or bit_xor; positions and contracts of "
-        "your own do not scan");
+        "logical_and, logical_or, bit_and, bit_or or bit_xor, or with a contract; "
+        "positions do not scan");
     return x;
 }
 

@@ -10,10 +10,30 @@
 /// Fields are `Tile<T>`, `Scalar<T>`, other states or `std::array` of these.
 #define LUISA_TILE_STATE(TYPE, ...)                                                                \
     using tile_state_type = TYPE;                                                                  \
+    [[no_unique_address]] luisa::tile::core::StateMark<TYPE> tile_mark = {};                       \
     [[nodiscard]] auto tile_fields() { return std::tie(__VA_ARGS__); }                             \
     [[nodiscard]] auto tile_fields() const { return std::tie(__VA_ARGS__); }
 
 namespace luisa::tile {
+
+namespace core {
+
+/// Notes that there is a state of this type with its mark at this place; and that it is gone.
+void mark_state(const void *place, const char *type) noexcept;
+void unmark_state(const void *place) noexcept;
+
+/// A name that no other type has.
+template<class S> const char *type_name() noexcept { return __PRETTY_FUNCTION__; }
+
+/// The member of a state by which a contract finds it. Neighbouring variables are not taken for one.
+template<class S> struct StateMark {
+    StateMark() noexcept { mark_state(this, type_name<S>()); }
+    StateMark(const StateMark &) noexcept : StateMark{} {}
+    StateMark &operator=(const StateMark &) noexcept { return *this; }
+    ~StateMark() { unmark_state(this); }
+};
+
+}// namespace core
 
 /// A struct declared with LUISA_TILE_STATE.
 template<class S>

@@ -37,9 +37,7 @@ public:
     [[nodiscard]] Variable *variable() const noexcept { return _variable; }
 
 protected:
-    explicit Staged(Variable *variable) noexcept : _variable{variable} {
-        place(variable, this);
-    }
+    explicit Staged(Variable *variable) noexcept : _variable{variable} { place(variable, this); }
     ~Staged() { destroy(_variable); }
     Variable *_variable;
 };

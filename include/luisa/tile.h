@@ -10,5 +10,6 @@
 #include <luisa/tile/ops.h>
 #include <luisa/tile/runtime.h>
 #include <luisa/tile/scatter.h>
+#include <luisa/tile/topk_contract.h>
 #include <luisa/tile/types.h>
 #include <luisa/tile/version.h>

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/nest.h>
+
+// The K largest values of a reduction, with their places.
+
+namespace luisa::tile {
+
+/// The K largest values so far, largest first, equal ones by ascending index, NaNs last; an index of -1 marks
+/// a place that nothing has taken yet (its value is zero).
+template<class T, int K> struct TopKState {
+    std::array<Tile<T>, K> values;
+    std::array<Tile<int64_t>, K> indices;
+    LUISA_TILE_STATE(TopKState, values, indices)
+};
+
+/// A value and where it stands. Indices are not negative and no two values have the same.
+template<class T> struct IndexedValue {
+    Tile<T> value;
+    Tile<int64_t> index;
+};
+template<class T>
+[[nodiscard]] IndexedValue<T> indexed_value(const Tile<T> &value, const Tile<int64_t> &index) {
+    return {value, index};
+}
+template<class T>
+[[nodiscard]] IndexedValue<T> indexed_value(const Scalar<T> &value, const Tile<int64_t> &index) {
+    return {value, index};
+}
+
+/// The state of nothing, of single elements.
+template<class T, int K> [[nodiscard]] TopKState<T, K> topk_identity() {
+    TopKState<T, K> state;
+    for (int i = 0; i < K; ++i) {
+        state.values[static_cast<size_t>(i)] = Scalar<T>{0};
+        state.indices[static_cast<size_t>(i)] = Scalar<int64_t>{-1};
+    }
+    return state;
+}
+
+namespace core {
+/// Whether `a` stands before `b` in the order of TopKState.
+template<class T> Tile<bool> ranks_before(const IndexedValue<T> &a, const IndexedValue<T> &b) {
+    Tile<bool> greater = a.value > b.value, equal = a.value == b.value;
+    if constexpr (is_floating_element<T>) {
+        Tile<bool> a_is_nan = a.value != a.value, b_is_nan = b.value != b.value;
+        greater = greater || (b_is_nan && !a_is_nan);
+        equal = equal || (a_is_nan && b_is_nan);
+    }
+    return a.index >= 0 && (b.index < 0 || greater || (equal && a.index < b.index));
+}
+}// namespace core
+
+/// `state` after one more value.
+template<int K, class T>
+[[nodiscard]] TopKState<T, K> topk_insert(const TopKState<T, K> &state, IndexedValue<T> item) {
+    TopKState<T, K> result;
+    for (size_t i = 0; i < static_cast<size_t>(K); ++i) {
+        IndexedValue<T> kept{state.values[i], state.indices[i]};
+        Tile<bool> first = core::ranks_before(item, kept);
+        result.values[i] = ite(first, item.value, kept.value);
+        result.indices[i] = ite(first, item.index, kept.index);
+        item = {ite(first, kept.value, item.value), ite(first, kept.index, item.index)};
+    }
+    return result;
+}
+
+/// Merges the K largest values of two parts of the data.
+template<int K> struct TopKMerge {
+    using states = std::tuple<TopKState<float, K>, TopKState<double, K>, TopKState<int32_t, K>,
+                              TopKState<int64_t, K>>;
+    static constexpr bool commutative = true;
+    static constexpr bool shipped_with_luisa_tile = true;
+    template<class State> [[nodiscard]] State identity() const {
+        using Value = typename std::remove_cvref_t<decltype(State{}.values[0])>::element;
+        return topk_identity<Value, K>();
+    }
+    template<class T>
+    [[nodiscard]] TopKState<T, K> merge(const TopKState<T, K> &lhs,
+                                        const TopKState<T, K> &rhs) const {
+        auto merged = lhs;
+        for (size_t i = 0; i < static_cast<size_t>(K); ++i) {
+            merged = topk_insert<K>(merged, IndexedValue<T>{rhs.values[i], rhs.indices[i]});
+        }
+        return merged;
+    }
+};
+template<int K> inline constexpr TopKMerge<K> topk_merge{};
+
+}// namespace luisa::tile

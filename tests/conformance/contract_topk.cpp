@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <luisa/tile/topk_contract.h>
+
+#include "support/both.h"
+
+#include <numeric>
+
+// The K largest values as a reduction, on both back ends: ties, NaNs, fewer values than places.
+
+using namespace luisa;
+using namespace luisa::tile;
+using namespace luisa::tile::test;
+
+namespace {
+
+template<class T, int K> void top(int64_t rows, int64_t n, const std::vector<T> &values) {
+    auto definition = tile_kernel([=](TensorView<const T, 2> X, TensorView<T, 2> V,
+                                      TensorView<int64_t, 2> I) {
+        for (auto &row : parallel(shape(rows))) {
+            auto best = topk_identity<T, K>();
+            for (auto &i : row.reduce(shape(n), topk_merge<K>)) {
+                auto item = indexed_value(X[coord(row.index(), i.index())], i.index());
+                best = topk_insert<K>(best, item);
+            }
+            for (int k = 0; k < K; ++k) {
+                V(row.index(), k).store(best.values[static_cast<size_t>(k)]);
+                I(row.index(), k).store(best.indices[static_cast<size_t>(k)]);
+            }
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(rows, n), tensor_shape(rows, K),
+                                     tensor_shape(rows, K));
+    auto left = run_both(kernel, {dense<T>({rows, n}, values), output_view<T>({rows, K}),
+                                  output_view<int64_t>({rows, K})});
+    for (int64_t r = 0; r < rows; ++r) {
+        std::vector<int64_t> order(static_cast<size_t>(n));
+        std::iota(order.begin(), order.end(), 0);
+        auto at = [&](int64_t i) {
+            return static_cast<double>(values[static_cast<size_t>(r * n + i) % values.size()]);
+        };
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+            return std::isnan(at(b)) ? !std::isnan(at(a)) : at(a) > at(b);
+        });
+        for (int64_t k = 0; k < K; ++k) {
+            auto slot = static_cast<size_t>(r * K + k);
+            auto expected = k < n ? order[static_cast<size_t>(k)] : -1;
+            EXPECT_EQ(element_value(left[2], slot), static_cast<double>(expected)) << n << " " << k;
+            auto value = k < n ? at(expected) : 0.0;
+            auto got = element_value(left[1], slot);
+            EXPECT_TRUE(got == value || (std::isnan(got) && std::isnan(value))) << n << " " << k;
+        }
+    }
+}
+
+TEST(ContractTopK, TiesAndFewValues) {
+    std::vector<int32_t> values(301);
+    for (size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<int32_t>((i * 37) % 23) - 11;
+    }
+    for (int64_t n : {0, 1, 2, 3, 5, 16, 33, 100}) {
+        top<int32_t, 3>(2, n, values);
+    }
+    top<int32_t, 1>(1, 70, values);
+}
+TEST(ContractTopK, NaNsAreLast) {
+    std::vector<float> values{1, NAN, -3, INFINITY, NAN, 1, -0.0f, 0.0f, -INFINITY};
+    top<float, 4>(1, 9, values);
+    top<float, 4>(3, 64, values);
+}
+
+}// namespace

@@ -32,14 +32,15 @@ Planned plan_for(const ir::Module &candidate, const CpuOptions &options) {
     plan::PlanOptions plan_options;
     plan_options.may_alias = options.may_alias;
     Planned planned;
-    std::vector<std::string> notes;
+    auto notes = transform::tree_notes(candidate);
     bool collective = transform::has_collective_updates(candidate);
     bool contracts = transform::has_contracts(candidate);
     if (collective || contracts) {
         planned.transformed = ir::clone(candidate);
     }
     if (contracts) {
-        notes = transform::expand_contracts(*planned.transformed, facts.vector_bytes);
+        auto how = transform::expand_contracts(*planned.transformed, facts.vector_bytes);
+        notes.insert(notes.end(), how.begin(), how.end());
     }
     if (collective) {
         transform::hoist_collective_updates(*planned.transformed, options.may_alias);

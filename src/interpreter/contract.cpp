@@ -37,6 +37,9 @@ void Contract::set_identity(Tiles &states) const {
 }
 
 void Contract::merge(const Tiles &left, const Tiles &right, Tiles &out) const {
+    if (_states->empty()) {
+        return;
+    }
     const auto &region = _step.blocks.at(2);
     const Tiles *sides[] = {&left, &right};
     for (size_t first = 0; first < _states->size(); first += _fields) {

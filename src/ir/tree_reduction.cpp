@@ -21,6 +21,7 @@ public:
     StateFlow(const Dependence &states, const Value *state) : _states{states}, _state{state} {}
 
     /// Whether `v` is the state with contributions merged into it by one operation.
+    [[nodiscard]] std::optional<Opcode> merge() const { return _merge; }
     bool reaches(const Value *v) {
         if (v == _state) {
             return true;
@@ -118,11 +119,25 @@ const Operation *observer(const Region &region, const Dependence &states) {
 
 }// namespace
 
-TreeProblem tree_problem(const Operation &reduce) {
+static Dependence on_states(const Operation &reduce) {
     const auto &arguments = reduce.body()->arguments();
-    auto first = arguments.size() - reduce.result_count();
-    Dependence states{*reduce.body(),
-                      {arguments.begin() + static_cast<std::ptrdiff_t>(first), arguments.end()}};
+    auto first = static_cast<std::ptrdiff_t>(arguments.size() - reduce.result_count());
+    return {*reduce.body(), {arguments.begin() + first, arguments.end()}};
+}
+
+static StateFlow flow_of(const Dependence &states, const Operation &reduce, size_t i) {
+    const auto &arguments = reduce.body()->arguments();
+    return {states, arguments[arguments.size() - reduce.result_count() + i]};
+}
+
+std::optional<Opcode> tree_merge(const Operation &reduce, size_t state) {
+    auto states = on_states(reduce);
+    auto flow = flow_of(states, reduce, state);
+    return flow.reaches(reduce.body()->terminator()->operand(state)) ? flow.merge() : std::nullopt;
+}
+
+TreeProblem tree_problem(const Operation &reduce) {
+    auto states = on_states(reduce);
     if (const auto *store = observer(*reduce.body(), states)) {
         return {"a state of a `reduce` is stored inside its body, but under a tree contributions "
                 "have no "
@@ -135,7 +150,7 @@ TreeProblem tree_problem(const Operation &reduce) {
             continue;
         }
         auto *yielded = reduce.body()->terminator()->operand(i);
-        if (!StateFlow{states, arguments[first + i]}.reaches(yielded)) {
+        if (!flow_of(states, reduce, i).reaches(yielded)) {
             return {
                 "this update of a state of a `reduce` tells no merge of partial results: a tree "
                 "needs "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transform/contracts.h"
 
+#include "ir/reduction_update.h"
+#include "ir/tree_reduction.h"
 #include "transform/contract_lanes.h"
 
 #include <algorithm>
@@ -11,15 +13,20 @@ using ir::Opcode;
 
 namespace {
 
-void collect(ir::Region &region, std::vector<ir::Operation *> &found) {
+/// The reductions of a region, inner ones first.
+void collect(ir::Region &region, bool contract, std::vector<ir::Operation *> &found) {
     for (auto *op : region) {
         for (auto *inner : op->regions()) {
-            collect(*inner, found);
+            collect(*inner, contract, found);
         }
-        if (op->opcode() == Opcode::REDUCE && op->regions().size() > 1) {
+        if (op->opcode() == Opcode::REDUCE && (op->regions().size() > 1) == contract) {
             found.push_back(op);
         }
     }
+}
+
+std::string place_of(const ir::Operation &op) {
+    return op.loc.known() ? " @ " + to_string(op.loc) : "";
 }
 
 const char *text_of(ir::Provenance provenance) {
@@ -37,13 +44,13 @@ std::string laws_text(const ir::ReductionLaws &laws) {
 
 bool has_contracts(const ir::Module &module) {
     std::vector<ir::Operation *> found;
-    collect(*module.kernel()->body, found);
+    collect(*module.kernel()->body, true, found);
     return !found.empty();
 }
 
 std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes) {
-    std::vector<ir::Operation *> reductions;// inner ones first
-    collect(*module.kernel()->body, reductions);
+    std::vector<ir::Operation *> reductions;
+    collect(*module.kernel()->body, true, reductions);
     std::vector<std::string> notes;
     for (auto *op : reductions) {
         auto payload = op->get<ir::NestPayload>();
@@ -53,7 +60,7 @@ std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes) 
                 "ordered_tree, or fold_left",
                 op->loc};
         }
-        auto where = op->loc.known() ? " @ " + to_string(op->loc) : "";
+        auto where = place_of(*op);
         auto how = reduce_in_lanes(module, op, vector_bytes);
         if (how.empty()) {
             how = "contributions in order";
@@ -63,6 +70,28 @@ std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes) 
             own.laws = {};
         }
         notes.push_back("contract of reduce" + where + ": " + laws_text(payload.laws) + "; " + how);
+    }
+    return notes;
+}
+
+std::vector<std::string> tree_notes(const ir::Module &module) {
+    std::vector<ir::Operation *> reductions;
+    collect(*module.kernel()->body, false, reductions);
+    std::vector<std::string> notes;
+    for (const auto *op : reductions) {
+        auto policy = op->get<ir::NestPayload>().policy;
+        bool tree = policy != ReductionPolicy::FOLD_LEFT && policy != ReductionPolicy::FOLD_RIGHT;
+        for (size_t i = 0; tree && i < op->result_count(); ++i) {
+            const auto *update = op->body()->terminator()->operand(i)->definition();
+            auto merge = ir::tree_merge(*op, i);
+            bool builtin = merge && ir::merge_of_state(*op, i) && update->opcode() == *merge;
+            notes.push_back("reduce" + place_of(*op) + ": state " + std::to_string(i) +
+                            " merges by " +
+                            (merge ? ir::to_string(*merge) : "no known operation, in order") +
+                            (builtin ? ", builtin"
+                             : merge ? ", derived"
+                                     : ""));
+        }
     }
     return notes;
 }

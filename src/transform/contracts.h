@@ -14,4 +14,7 @@ namespace luisa::tile::transform {
 /// contributions are folded in order. Returns a line for each: what its laws are and how it is done.
 [[nodiscard]] std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes);
 
+/// A line for each state of a tree without a contract: what merges it and how that is known.
+[[nodiscard]] std::vector<std::string> tree_notes(const ir::Module &module);
+
 }// namespace luisa::tile::transform

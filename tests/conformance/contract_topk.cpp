@@ -14,20 +14,20 @@ using namespace luisa::tile::test;
 namespace {
 
 template<class T, int K> void top(int64_t rows, int64_t n, const std::vector<T> &values) {
-    auto definition = tile_kernel([=](TensorView<const T, 2> X, TensorView<T, 2> V,
-                                      TensorView<int64_t, 2> I) {
-        for (auto &row : parallel(shape(rows))) {
-            auto best = topk_identity<T, K>();
-            for (auto &i : row.reduce(shape(n), topk_merge<K>)) {
-                auto item = indexed_value(X[coord(row.index(), i.index())], i.index());
-                best = topk_insert<K>(best, item);
+    auto definition = tile_kernel(
+        [=](TensorView<const T, 2> X, TensorView<T, 2> V, TensorView<int64_t, 2> I) {
+            for (auto &row : parallel(shape(rows))) {
+                auto best = topk_identity<T, K>();
+                for (auto &i : row.reduce(shape(n), topk_merge<K>)) {
+                    auto item = indexed_value(X[coord(row.index(), i.index())], i.index());
+                    best = topk_insert<K>(best, item);
+                }
+                for (int k = 0; k < K; ++k) {
+                    V(row.index(), k).store(best.values[static_cast<size_t>(k)]);
+                    I(row.index(), k).store(best.indices[static_cast<size_t>(k)]);
+                }
             }
-            for (int k = 0; k < K; ++k) {
-                V(row.index(), k).store(best.values[static_cast<size_t>(k)]);
-                I(row.index(), k).store(best.indices[static_cast<size_t>(k)]);
-            }
-        }
-    });
+        });
     auto kernel = definition.capture(tensor_shape(rows, n), tensor_shape(rows, K),
                                      tensor_shape(rows, K));
     auto left = run_both(kernel, {dense<T>({rows, n}, values), output_view<T>({rows, K}),

@@ -407,4 +407,61 @@ TEST(Contracts, PlansShowTheLanes) {
         << compiled->plan;
 }
 
+/// What explain shows of updates without a contract.
+TEST(Contracts, PlansShowWhereLawsComeFrom) {
+    auto definition = tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y) {
+        for (auto &root : parallel(shape(1))) {
+            Scalar<float> sum = 0, some = 0, power = 0;
+            for (auto &i : root.reduce(shape(9))) {
+                auto x = X[coord(i.index())];
+                sum += x;
+                some = ite(x > 0, some + x, some);
+            }
+            for (auto &i : root.reduce(shape(9), reduction::fold_left)) {
+                power = power * X[coord(i.index())] + 1;
+            }
+            Y(0).store(sum + some + power);
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(9), tensor_shape(1));
+    auto plan = compiler::compile_cpu(*module_of(kernel), {emit::host_cpu(), 1, false, {}})->plan;
+    EXPECT_NE(plan.find("state 0 merges by add, builtin\n"), std::string::npos) << plan;
+    EXPECT_NE(plan.find("state 1 merges by add, derived\n"), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("no known operation"), std::string::npos) << plan;
+}
+
+/// The fixed tree is the interpreter's; the CPU says that it has none.
+TEST(Contracts, BalancedTrees) {
+    auto definition = tile_kernel([](TensorView<const int32_t, 1> X, TensorView<int32_t, 1> Y) {
+        for (auto &root : parallel(shape(1))) {
+            auto map = scalar(AffineState<int32_t>{Scalar<int32_t>{1}, Scalar<int32_t>{7}});
+            for (auto &i : root.reduce(shape(21), affine_composition, reduction::balanced_tree)) {
+                auto x = X[coord(i.index())];
+                map = AffineState<int32_t>{x, x + 1}.then(map);
+            }
+            Y(0).store(map.offset);
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(21), tensor_shape(1));
+    std::vector<int32_t> x(21);
+    std::iota(x.begin(), x.end(), -10);
+    std::vector<View> views{dense<int32_t>({21}, x), output_view<int32_t>({1})};
+    interpreter::run(*module_of(kernel), arguments_of(*module_of(kernel), views, {}));
+    // affine_composition applies the left map last: the first contribution is the outermost one.
+    uint32_t scale = 1, offset = 7;
+    for (auto own : x) {
+        offset += scale * static_cast<uint32_t>(own + 1);
+        scale *= static_cast<uint32_t>(own);
+    }
+    EXPECT_EQ(element_value(views[1], 0), static_cast<double>(static_cast<int32_t>(offset)));
+    try {
+        (void)compiler::compile_cpu(*module_of(kernel), {emit::host_cpu(), 1, false, {}});
+        FAIL();
+    } catch (const UnsupportedError &e) {
+        EXPECT_EQ(e.message(), "reduce: the CPU back end has no balanced_tree over a contract; use "
+                               "ordered_tree, or fold_left");
+        EXPECT_TRUE(e.location().known());
+    }
+}
+
 }// namespace

@@ -30,6 +30,11 @@ bool Dependence::visit(const Operation &op) {
     bool loop = is_nest(op.opcode()) || op.opcode() == Opcode::WHILE;
     auto states = op.result_count(), lead = loop ? op.operand_count() - states : op.operand_count();
     bool all = any(op, lead);
+    for (size_t i = op.bodies().size(); i < op.regions().size(); ++i) {
+        for (auto *inner : *op.body(i)) {// a contract may read outer values
+            all |= any(*inner, inner->operand_count());
+        }
+    }
     for (bool again = true; again;) {
         again = false;
         for (auto *body : op.bodies()) {

@@ -46,7 +46,7 @@ void affine_scan(int64_t rows, int64_t n, Flags flags, ReductionPolicy policy) {
                 options.seed = AffineState<int32_t>{Scalar<int32_t>{3}, Scalar<int32_t>{-4}};
             }
             if (flags.mask) {
-                options.mask = a != 2;
+                options.mask = a != 3;
             }
             auto maps = scan(AffineState<int32_t>{a, b}, item, affine_composition, options);
             P(coord(0, 0), shape(row, item)).store(maps.scale);
@@ -58,7 +58,9 @@ void affine_scan(int64_t rows, int64_t n, Flags flags, ReductionPolicy policy) {
     auto kernel = definition.capture(tensor_shape(rows, n), tensor_shape(rows, n),
                                      tensor_shape(rows, n), tensor_shape(rows, n),
                                      tensor_shape(rows, 2));
-    auto a = integer_view<int32_t>({rows, n}, 3), b = integer_view<int32_t>({rows, n}, 4);
+    // Odd: products never become zero.
+    auto a = dense<int32_t>({rows, n}, std::vector<int32_t>{1, -3, 5, 3, -1, 7, -5, 3, 3, -7, -1});
+    auto b = integer_view<int32_t>({rows, n}, 4);
     auto left = run_both(kernel,
                          {a, b, output_view<int32_t>({rows, n}), output_view<int32_t>({rows, n}),
                           output_view<int32_t>({rows, 2})});
@@ -69,7 +71,7 @@ void affine_scan(int64_t rows, int64_t n, Flags flags, ReductionPolicy policy) {
             Affine own{static_cast<uint32_t>(as_int32(a, i)),
                        static_cast<uint32_t>(as_int32(b, i))};
             auto before = state;
-            if (!flags.mask || own.scale != 2) {
+            if (!flags.mask || own.scale != 3) {
                 state = compose(state, own);
             }
             auto expected = flags.exclusive ? before : state;

@@ -14,14 +14,13 @@ using namespace luisa::tile::test;
 
 namespace {
 
-constexpr int64_t lengths[] = {0, 1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 100, 127, 129, 130, 1000};
 constexpr ReductionPolicy trees[] = {reduction::unordered_tree, reduction::ordered_tree};
 
 std::vector<int64_t> numbers(int64_t n, uint32_t seed) {
     std::mt19937 engine{seed};
     std::vector<int64_t> values(static_cast<size_t>(std::max<int64_t>(n, 1)));
     for (auto &x : values) {
-        x = static_cast<int64_t>(engine() % 7) - 3;
+        x = 2 * static_cast<int64_t>(engine() % 7) - 7;// odd: products never become zero
     }
     return values;
 }
@@ -33,34 +32,47 @@ int64_t as_int64(const View &v, size_t i) {
 }
 
 /// R10: compositions of x -> a x + b in order, wrapping, as scalar states.
-TEST(Contracts, AffineCompositionInOrder) {
-    for (auto n : lengths) {
-        for (auto policy : trees) {
-            auto definition = tile_kernel([=](TensorView<const int64_t, 1> A,
-                                              TensorView<const int64_t, 1> B,
-                                              TensorView<int64_t, 1> Y) {
-                for (auto &root : parallel(shape(1))) {
-                    auto map = scalar(
-                        AffineState<int64_t>{Scalar<int64_t>{2}, Scalar<int64_t>{-5}});
-                    for (auto &i : root.reduce(shape(n), affine_composition, policy)) {
-                        AffineState<int64_t> own{A[coord(i.index())], B[coord(i.index())]};
-                        map = own.then(map);
-                    }
-                    Y(0).store(map.scale);
-                    Y(1).store(map.offset);
+void compose_in_order(int64_t n, BothOptions options) {
+    for (auto policy : trees) {
+        auto definition = tile_kernel([=](TensorView<const int64_t, 1> A,
+                                          TensorView<const int64_t, 1> B,
+                                          TensorView<int64_t, 1> Y) {
+            for (auto &root : parallel(shape(1))) {
+                auto map = scalar(AffineState<int64_t>{Scalar<int64_t>{2}, Scalar<int64_t>{-5}});
+                for (auto &i : root.reduce(shape(n), affine_composition, policy)) {
+                    AffineState<int64_t> own{A[coord(i.index())], B[coord(i.index())]};
+                    map = own.then(map);
                 }
-            });
-            auto kernel = definition.capture(tensor_shape(n), tensor_shape(n), tensor_shape(2));
-            auto a = numbers(n, 3), b = numbers(n, 4);
-            auto left = run_both(kernel, {dense<int64_t>({n}, a), dense<int64_t>({n}, b),
-                                          output_view<int64_t>({2})});
-            uint64_t scale = 2, offset = static_cast<uint64_t>(-5);
-            for (int64_t i = 0; i < n; ++i) {
-                offset += scale * static_cast<uint64_t>(b[static_cast<size_t>(i)]);
-                scale *= static_cast<uint64_t>(a[static_cast<size_t>(i)]);
+                Y(0).store(map.scale);
+                Y(1).store(map.offset);
             }
-            EXPECT_EQ(as_int64(left[2], 0), static_cast<int64_t>(scale)) << n;
-            EXPECT_EQ(as_int64(left[2], 1), static_cast<int64_t>(offset)) << n;
+        });
+        auto kernel = definition.capture(tensor_shape(n), tensor_shape(n), tensor_shape(2));
+        auto a = numbers(n, 3), b = numbers(n, 4);
+        auto left = run_both(
+            kernel, {dense<int64_t>({n}, a), dense<int64_t>({n}, b), output_view<int64_t>({2})}, {},
+            options);
+        uint64_t scale = 2, offset = static_cast<uint64_t>(-5);
+        for (int64_t i = 0; i < n; ++i) {
+            offset += scale * static_cast<uint64_t>(b[static_cast<size_t>(i)]);
+            scale *= static_cast<uint64_t>(a[static_cast<size_t>(i)]);
+        }
+        EXPECT_EQ(as_int64(left[2], 0), static_cast<int64_t>(scale)) << n;
+        EXPECT_EQ(as_int64(left[2], 1), static_cast<int64_t>(offset)) << n;
+    }
+}
+TEST(Contracts, AffineCompositionInOrder) {
+    for (int64_t n = 0; n <= 130; ++n) {
+        compose_in_order(n, {});
+    }
+    compose_in_order(1000, {});
+}
+TEST(Contracts, LanesOfEveryVectorWidth) {
+    for (int bytes : {16, 32, 64}) {
+        auto facts = target::cpu_facts(emit::host_cpu().features, 1);
+        facts.vector_bytes = std::min(facts.vector_bytes, bytes);
+        for (int64_t n : {4, 8, 9, 31, 64, 100}) {
+            compose_in_order(n, {0, false, facts});
         }
     }
 }
@@ -77,7 +89,7 @@ TEST(Contracts, TileStatesAndFolds) {
                         auto map = full<AffineState<int32_t>>(shape(row),
                                                               AffineState<int32_t>::identity());
                         for (auto &i : root.reduce(x.domain(item), affine_composition, policy)) {
-                            map = AffineState<int32_t>{x.at(i), x.at(i) + 1}.then(map);
+                            map = AffineState<int32_t>{2 * x.at(i) + 1, x.at(i)}.then(map);
                         }
                         Y(coord(0, 0), shape(row, 1)).store(map.scale);
                         Y(coord(0, 1), shape(row, 1)).store(map.offset);
@@ -301,7 +313,8 @@ TEST(Contracts, LanesReadTilesAndShiftedPlaces) {
                         auto next = X[coord(0, i.index() + 2)], before = X[coord(0, i.index() - 1)];
                         Scalar<int32_t> entry = table.at(coord(0, (i.index() * 3) % 8));
                         auto number = cast<int32_t>(i.index());
-                        map = AffineState<int32_t>{own + next, before - entry + number}.then(map);
+                        map = AffineState<int32_t>{2 * (own + next) + 1, before - entry + number}
+                                  .then(map);
                     }
                     Y(0).store(map.scale);
                     Y(1).store(map.offset);
@@ -323,7 +336,7 @@ TEST(Contracts, ParentsOfEveryKind) {
                 auto map = scalar(AffineState<int32_t>::identity());
                 for (auto &i : row.reduce(shape(40), affine_composition)) {
                     auto x = X[coord(row.index(), i.index())];
-                    map = AffineState<int32_t>{x, x + 1}.then(map);
+                    map = AffineState<int32_t>{2 * x + 1, x + 1}.then(map);
                 }
                 rows = insert(rows, row, map.offset);
             }
@@ -331,13 +344,13 @@ TEST(Contracts, ParentsOfEveryKind) {
                 for (auto &i :
                      step.reduce(shape(40), affine_composition, reduction::ordered_tree)) {
                     auto x = X[coord(step.index(), i.index())];
-                    all = AffineState<int32_t>{x, x}.then(all);
+                    all = AffineState<int32_t>{2 * x + 1, x}.then(all);
                 }
             }
             for (auto &outer : root.reduce(shape(2), affine_composition)) {
                 for (auto &i : outer.reduce(shape(33), affine_composition)) {
                     auto x = X[coord(outer.index() + 1, i.index())];
-                    all = AffineState<int32_t>{x - 1, x}.then(all);
+                    all = AffineState<int32_t>{2 * x - 1, x}.then(all);
                 }
             }
             Y(coord(root.index(), 0), shape(1, 4)).store(reshape(rows, shape(1, 4)));
@@ -359,7 +372,7 @@ TEST(Contracts, StrictFolds) {
                     auto map = scalar(AffineState<int32_t>{Scalar<int32_t>{1}, Scalar<int32_t>{7}});
                     for (auto &i : root.reduce(shape(50), affine_composition, policy)) {
                         auto x = X[coord(i.index())];
-                        map = AffineState<int32_t>{x, x + 1}.then(map);
+                        map = AffineState<int32_t>{2 * x + 1, x + 1}.then(map);
                     }
                     Y(0).store(map.offset);
                 }
@@ -374,7 +387,7 @@ TEST(Contracts, StrictFolds) {
         for (size_t step = 0; step < 50; ++step) {
             auto own = static_cast<uint32_t>(x[policy == reduction::fold_left ? step : 49 - step]);
             offset += scale * (own + 1);
-            scale *= own;
+            scale *= 2 * own + 1;
         }
         EXPECT_EQ(static_cast<uint32_t>(static_cast<int32_t>(element_value(left[1], 0))), offset);
     }
@@ -437,7 +450,7 @@ TEST(Contracts, BalancedTrees) {
             auto map = scalar(AffineState<int32_t>{Scalar<int32_t>{1}, Scalar<int32_t>{7}});
             for (auto &i : root.reduce(shape(21), affine_composition, reduction::balanced_tree)) {
                 auto x = X[coord(i.index())];
-                map = AffineState<int32_t>{x, x + 1}.then(map);
+                map = AffineState<int32_t>{2 * x + 1, x + 1}.then(map);
             }
             Y(0).store(map.offset);
         }
@@ -451,7 +464,7 @@ TEST(Contracts, BalancedTrees) {
     uint32_t scale = 1, offset = 7;
     for (auto own : x) {
         offset += scale * static_cast<uint32_t>(own + 1);
-        scale *= static_cast<uint32_t>(own);
+        scale *= static_cast<uint32_t>(2 * own + 1);
     }
     EXPECT_EQ(element_value(views[1], 0), static_cast<double>(static_cast<int32_t>(offset)));
     try {

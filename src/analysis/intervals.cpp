@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace luisa::tile::analysis {
 
@@ -28,6 +29,11 @@ Interval combine(const Interval &a, const Interval &b, bool (*apply)(int64_t, in
         }
     }
     return out;
+}
+
+/// All bits up to the highest that is set in a number from 0 to `high`.
+int64_t bits_below(int64_t high) {
+    return high == 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> std::countl_zero(static_cast<uint64_t>(high)));
 }
 
 bool sub(int64_t a, int64_t b, int64_t *r) { return __builtin_sub_overflow(a, b, r); }
@@ -101,6 +107,25 @@ Interval operation(const ir::Operation &op, int depth) {
         case Opcode::FLOOR_MOD: {
             auto a = at(0), b = at(1);
             return a.low >= 0 && b.low > 0 ? Interval{0, std::min(a.high, b.high - 1)} : Interval{};
+        }
+        case Opcode::AND: {
+            // A number that is not negative clears the sign and whatever it lacks.
+            auto a = at(0), b = at(1);
+            auto limit = [](const Interval &x) { return x.low >= 0 ? x.high : INT64_MAX; };
+            return a.low >= 0 || b.low >= 0 ? Interval{0, std::min(limit(a), limit(b))}
+                                            : Interval{};
+        }
+        case Opcode::OR:
+        case Opcode::XOR: {
+            auto a = at(0), b = at(1);
+            return a.low >= 0 && b.low >= 0 ? Interval{0, bits_below(std::max(a.high, b.high))}
+                                            : Interval{};
+        }
+        case Opcode::SHR: {
+            auto a = at(0), b = at(1);
+            bool known = b.low == b.high && b.low >= 0 && b.low < 64;
+            return a.low < 0 ? Interval{}
+                             : Interval{0, known && a.high != INT64_MAX ? a.high >> b.low : a.high};
         }
         case Opcode::MINIMUM: {
             auto a = at(0), b = at(1);

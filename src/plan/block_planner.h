@@ -4,6 +4,7 @@
 #include "plan/liveness.h"
 #include "plan/plan.h"
 
+#include <functional>
 #include <optional>
 #include <unordered_set>
 
@@ -78,6 +79,8 @@ private:
     /// Whether `root` can be done element by element along the scan that begins the group.
     [[nodiscard]] bool may_follow_scan(const LoopGroup &group, const Root &root) const;
     [[nodiscard]] bool may_join(const LoopGroup &group, const Root &root) const;
+    void visit_reads(const Root &root, const analysis::Slopes &slopes,
+                     const std::function<void(const analysis::Leaf &)> &visit) const;
     [[nodiscard]] bool may_store_after(const LoopGroup &group, const Root &root) const;
     [[nodiscard]] bool may_overwrite(const LoopGroup &group, const Root &root) const;
     void finish_group(LoopGroup &group);

@@ -155,6 +155,18 @@ static bool is_finished(const LoopGroup &group) {
     return group.lanes != 1 || group.vector_axis >= 0 || !group.note.empty();
 }
 
+/// What the root reads where it is evaluated. A value that it puts into storage itself is computed here:
+/// elsewhere that is a leaf, here its own expression counts.
+void BlockPlanner::visit_reads(const Root &root, const analysis::Slopes &slopes,
+                               const std::function<void(const analysis::Leaf &)> &visit) const {
+    auto *computed = root.kind == Root::Kind::WRITE && root.target == root_source(root)
+                         ? root_source(root)
+                         : nullptr;
+    analysis::visit_leaves(
+        root_source(root), slopes,
+        [&](const ir::Value *v) { return v != computed && is_kept(v); }, visit);
+}
+
 /// Whether a store can follow, element by element, what the roots of the group read and store.
 bool BlockPlanner::may_store_after(const LoopGroup &group, const Root &root) const {
     bool may = true;
@@ -162,11 +174,8 @@ bool BlockPlanner::may_store_after(const LoopGroup &group, const Root &root) con
         return _plan->may_alias || view == root.op->operand(0);
     };
     for (const auto &other : group.roots) {
-        // What earlier roots read is read as a whole first. A kept value is a leaf elsewhere; here its own
-        // expression counts.
-        auto *source = root_source(other);
-        auto is_leaf = [&](const ir::Value *v) { return v != source && is_kept(v); };
-        analysis::visit_leaves(source, {}, is_leaf, [&](const analysis::Leaf &leaf) {
+        // What earlier roots read is read as a whole first.
+        visit_reads(other, {}, [&](const analysis::Leaf &leaf) {
             auto *op = leaf.value->definition();
             may &= !op || op->opcode() != Opcode::LOAD || !meets(op->operand(0));
         });
@@ -185,9 +194,8 @@ bool BlockPlanner::may_overwrite(const LoopGroup &group, const Root &root) const
         return home ? home : value;
     };
     bool may = true;
-    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
     for (const auto &other : group.roots) {
-        analysis::visit_leaves(root_source(other), {}, is_leaf, [&](const analysis::Leaf &leaf) {
+        visit_reads(other, {}, [&](const analysis::Leaf &leaf) {
             may &= home_of(leaf.value) != home_of(root.target) || leaf.pointwise;
         });
     }
@@ -248,7 +256,7 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
     };
     auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
     auto visit = [&](const ir::Value *v) { analysis::visit_leaves(v, {}, is_leaf, check); };
-    visit(root_source(root));
+    visit_reads(root, {}, check);
     if (root.op) {
         for (size_t i = 0; i < root.op->operand_count(); ++i) {
             if (!root.op->operand(i)->type()->is_view()) {
@@ -293,13 +301,7 @@ double BlockPlanner::axis_score(const LoopGroup &group, Dim axis) const {
         }
     };
     for (const auto &root : group.roots) {
-        // A value that this very group puts into storage is computed here, not read.
-        auto *computed = root.kind == Root::Kind::WRITE && root.target == root_source(root)
-                             ? root_source(root)
-                             : nullptr;
-        analysis::visit_leaves(
-            root_source(root), slopes,
-            [&](const ir::Value *v) { return v != computed && is_kept(v); }, of_leaf);
+        visit_reads(root, slopes, of_leaf);
         if (root.kind == Root::Kind::STORE) {
             ir::Type box;
             box.dims = root.op->get<ir::StorePayload>().box;

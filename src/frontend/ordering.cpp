@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/ordering_network.h"
 
+#include <array>
 #include <bit>
 
 // sort, topk and merge_sorted: from elements to keys, through a network, and back.
@@ -40,19 +41,32 @@ void check_algorithm(const Value *x, const char *what, int64_t extent, const Sor
     }
 }
 
-/// Elements by their number along the ordered axis; the rest of a place as `batch`, in the order of `dims`.
+/// Elements by their number along the ordered axis, through one tile or two that follow each other; the rest of a
+/// place as `batch`, in the order of the layout.
 struct Source {
     Value *x;
     Dim axis;
     const KeyLayout *layout;
     SourceLoc loc;
+    Value *second = nullptr;
+    int64_t first_extent = 0;///< of x, when there is a second
 
     Value *element(Capture &c, const std::vector<Value *> &batch, Value *number) const {
+        return second ? of_two(c, {x, second}, batch, number) : of_one(c, x, batch, number);
+    }
+    Value *of_one(Capture &c, Value *tile, const std::vector<Value *> &batch, Value *number) const {
         std::vector<Value *> at;
-        for (const auto &d : x->type()->dims) {
+        for (const auto &d : tile->type()->dims) {
             at.push_back(d.dim == axis ? number : batch[batch_of(d.dim)]);
         }
-        return element_of(c, x, at, nullptr, loc);
+        return element_of(c, tile, at, nullptr, loc);
+    }
+    Value *of_two(Capture &c, std::array<Value *, 2> tiles, const std::vector<Value *> &batch,
+                  Value *number) const {
+        Scalars s{loc};
+        auto *split = s.number(first_extent);
+        return s.choose(s.op("lt", number, split), of_one(c, tiles[0], batch, number),
+                        of_one(c, tiles[1], batch, s.op("sub", number, split)));
     }
     [[nodiscard]] size_t batch_of(Dim d) const {
         size_t i = 0;
@@ -172,10 +186,140 @@ template<class K> RankedValues sort_keys(Value *x, const SortRequest &request, K
     return ranked_of(keys, source, request, extent, nullptr, false);
 }
 
+/// Sorts runs of columns as long as the result, then keeps the best of pairs of runs: each comparison of a run
+/// with the mirror image of another leaves the smaller half, which one merge puts in order.
+template<class K>
+void select_first(Keys<K> &keys, Keys<K> &best) {
+    auto loc = keys.loc;
+    Scalars s{loc};
+    auto run = best.layout.column.extent;
+    int levels = std::countr_zero(static_cast<uint64_t>(run));
+    if (run > 1) {
+        keys.sort_columns(levels);
+    }
+    best.fill([&, tiles = keys.words()](Capture &c, const KeyPlace &place) {
+        return keys.read(c, tiles, place);
+    });
+    auto keep = [&](const KeyWords &tiles, const auto &move) {
+        best.fill([&, own = best.words()](Capture &c, const KeyPlace &place) {
+            auto partner = place;
+            partner.column = s.op("sub", s.number(run - 1), place.column);
+            move(partner);
+            return best.smaller(best.read(c, own, place), best.read(c, tiles, partner));
+        });
+        if (run > 1) {
+            best.merge_columns(s.number(levels), false);
+        }
+    };
+    if (keys.layout.column.extent > run) {
+        for (auto &step : serial(range(1, keys.layout.column.extent / run, 1, loc), loc)) {
+            auto *begin = s.op("mul", step.index(loc).value(loc), s.number(run));
+            keep(keys.words(),
+                 [&](KeyPlace &p) { p.column = s.op("add", begin, p.column); });
+        }
+    }
+    for (int64_t bit = 1; bit < keys.layout.lane.extent; bit *= 2) {
+        keep(best.words(), [&](KeyPlace &p) {
+            p.lane = s.op("xor", p.lane, static_cast<uint64_t>(bit));
+        });
+    }
+}
+
+template<class K>
+RankedValues topk_keys(Value *x, int64_t k, Value *count, const SortRequest &request,
+                       KeyFormat format, int64_t extent, SourceLoc loc) {
+    Keys<K> keys{KeyLayout::of(x, request.axis, extent, format.word), format, loc};
+    Source source{x, request.axis, &keys.layout, loc};
+    fill_from(keys, source, extent);
+    auto run = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
+    auto columns = keys.layout.column.extent;
+    if (run > columns || (run == columns && keys.layout.lane.extent == 1)) {
+        keys.sort();
+        return ranked_of(keys, source, request, k, count, false);
+    }
+    auto layout = keys.layout;
+    layout.column = {dim("column"), run};
+    Keys<K> best{layout, format, loc};
+    select_first(keys, best);
+    return ranked_of(best, source, request, k, count, true);
+}
+
+/// Both in order, each padded to half of the positions: what is left is the last merge of a network.
+template<class K>
+RankedValues merge_keys(const Source &two, const SortRequest &request, KeyFormat format,
+                        int64_t positions, int64_t second_extent, SourceLoc loc) {
+    Keys<K> keys{KeyLayout::of(two.x, request.axis, positions, format.word), format, loc};
+    auto source = two;
+    source.layout = &keys.layout;
+    Scalars s{loc};
+    auto half = keys.layout.positions() / 2;
+    auto columns = static_cast<uint64_t>(keys.layout.column.extent);
+    keys.fill([&](Capture &c, const KeyPlace &place) {
+        auto *position = place.column;
+        if (keys.layout.lane.extent > 1) {
+            position = s.op("add", s.op("mul", place.lane, columns), place.column);
+        }
+        auto *in_second = s.op("ge", position, s.number(half));
+        auto *at = s.op("and", position, s.number(half - 1));
+        auto *valid = s.op("lt", at, s.choose(in_second, s.number(second_extent),
+                                              s.number(source.first_extent)));
+        auto *number = s.choose(in_second, s.op("add", at, s.number(source.first_extent)), at);
+        auto *element = s.choose(in_second, source.of_one(c, source.second, place.batch, at),
+                                 source.of_one(c, source.x, place.batch, at));
+        auto *behind = s.op("add", position, s.number(keys.layout.positions()));
+        return format.encode(element, valid, s.choose(valid, number, behind), loc);
+    });
+    if (keys.layout.lane.extent > 1) {
+        keys.merge_lanes(std::countr_zero(static_cast<uint64_t>(keys.layout.lane.extent)));
+    } else {
+        keys.merge_columns(s.number(std::countr_zero(columns)), true);
+    }
+    return ranked_of(keys, source, request, source.first_extent + second_extent, nullptr, false);
+}
+
+/// For each number through two tiles, the index that the tile has there.
+Value *carried(Value *numbers, Value *a, Value *b, Dim axis, int64_t first, SourceLoc loc) {
+    const auto *type = numbers->type();
+    return map_over(
+        type,
+        [&](Capture &c, const std::vector<Value *> &at) {
+            KeyLayout rest;
+            std::vector<Value *> batch;
+            for (size_t i = 0; i < type->rank(); ++i) {
+                if (!(type->dims[i].dim == axis)) {
+                    rest.before.push_back(type->dims[i]);
+                    batch.push_back(at[i]);
+                }
+            }
+            Source source{a, axis, &rest, loc, b, first};
+            return source.element(c, batch, element_of(c, numbers, at, nullptr, loc));
+        },
+        loc);
+}
+
+void check_parts(const Value *a, const Value *b, Dim axis, SourceLoc loc) {
+    bool fits = a->type()->rank() == b->type()->rank();
+    for (const auto &d : a->type()->dims) {
+        auto at = b->type()->find(d.dim);
+        fits &= at >= 0 && (d.dim == axis ||
+                            b->type()->dims[static_cast<size_t>(at)].extent == d.extent);
+    }
+    if (fits) {
+        return;
+    }
+    auto notes = made_at(a, "first tile made here");
+    auto more = made_at(b, "second tile made here");
+    notes.insert(notes.end(), more.begin(), more.end());
+    fail(ErrorKind::SHAPE,
+         "merge_sorted: the tiles are " + shape_text(a) + " and " + shape_text(b) +
+             "; beside the axis, both have the same dimensions: broadcast or with_dims relates them",
+         loc, notes);
+}
+
 /// A number of places that no rounding of the extent exceeds.
 int64_t places_for(int64_t extent) {
-    return std::max<int64_t>(
-        static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent))), 16);
+    return std::max<int64_t>(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent))),
+                             16);
 }
 
 }// namespace
@@ -193,15 +337,36 @@ RankedValues sort(Value *x, const SortRequest &request, SourceLoc loc) {
 }
 
 RankedValues topk(Value *x, int64_t k, Value *count, const SortRequest &request, SourceLoc loc) {
-    (void)k;
-    (void)count;
-    return sort(x, request, loc);
+    auto extent = ordered_extent(x, "topk", request.axis, loc);
+    check_algorithm(x, "topk", extent, request, loc);
+    if (k < 0 || k > extent) {
+        fail(ErrorKind::VALUE,
+             "topk: " + std::to_string(k) + " of " + std::to_string(extent) +
+                 " elements along the axis; k is from 0 to the extent",
+             loc, made_at(x, "tile made here"));
+    }
+    auto format = KeyFormat::of(x, request, places_for(extent));
+    return format.word == ScalarType::UINT32
+               ? topk_keys<uint32_t>(x, k, count, request, format, extent, loc)
+               : topk_keys<uint64_t>(x, k, count, request, format, extent, loc);
 }
 
 RankedValues merge_sorted(const RankedValues &a, const RankedValues &b, const SortRequest &request,
                           SourceLoc loc) {
-    (void)b;
-    return sort(a.values, request, loc);
+    auto first = ordered_extent(a.values, "merge_sorted", request.axis, loc);
+    auto second = ordered_extent(b.values, "merge_sorted", request.axis, loc);
+    check_parts(a.values, b.values, request.axis, loc);
+    check_algorithm(a.values, "merge_sorted", first + second, request, loc);
+    auto positions = 2 * places_for(std::max(first, second));
+    auto format = KeyFormat::of(a.values, request, 2 * positions);
+    Source source{a.values, request.axis, nullptr, loc, b.values, first};
+    auto merged = format.word == ScalarType::UINT32
+                      ? merge_keys<uint32_t>(source, request, format, positions, second, loc)
+                      : merge_keys<uint64_t>(source, request, format, positions, second, loc);
+    if (merged.indices && a.indices) {
+        merged.indices = carried(merged.indices, a.indices, b.indices, request.axis, first, loc);
+    }
+    return merged;
 }
 
 }// namespace luisa::tile::core

@@ -68,6 +68,7 @@ KeyFormat KeyFormat::of(const Value *x, const SortRequest &request, int64_t plac
     f.wide = bits + f.low_bits > 64;
     if (f.wide) {
         f.low_bits = 0;
+        f.carries_zero = false;
     }
     f.word = bits + f.low_bits <= 32 ? ScalarType::UINT32 : ScalarType::UINT64;
     return f;

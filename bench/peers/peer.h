@@ -29,6 +29,26 @@ struct RowsProblem {
     float epsilon = 1e-5f;
 };
 
+enum class LinesKind {
+    SUM_ROWS,
+    SUM_COLUMNS,
+    MAXIMUM_ROWS,
+    SCAN_ROWS,
+    SCAN_COLUMNS,
+    TRANSPOSE,
+    SORT_ROWS,
+    TOPK_ROWS
+};
+
+/// Work along one axis of a dense row-major f32 matrix. Ordering gives the places of the values, too.
+struct LinesProblem {
+    LinesKind kind = LinesKind::SUM_ROWS;
+    int64_t rows = 0, columns = 0, k = 0;
+    const float *x = nullptr;
+    float *y = nullptr;
+    int64_t *places = nullptr;
+};
+
 /// A library that is not installed, with the command that brings it.
 class PeerMissing : public std::runtime_error {
 public:
@@ -47,6 +67,7 @@ public:
     virtual void set_threads(int threads) = 0;
     [[nodiscard]] virtual TimedCall call(const GemmProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const RowsProblem &) { return {}; }
+    [[nodiscard]] virtual TimedCall call(const LinesProblem &) { return {}; }
 };
 
 struct PeerInfo {

@@ -21,12 +21,13 @@ import torch.nn.functional as F
 torch.set_grad_enabled(False)
 bench_calls = {}
 
-def bench_array(address, *shape):
+def bench_array(address, *shape, dtype=torch.float32):
     count = math.prod(shape)
     if count == 0:
-        return torch.empty(shape)
-    buffer = (ctypes.c_float * count).from_address(address)
-    return torch.frombuffer(buffer, dtype=torch.float32).view(shape)
+        return torch.empty(shape, dtype=dtype)
+    element = ctypes.c_float if dtype is torch.float32 else ctypes.c_int64
+    buffer = (element * count).from_address(address)
+    return torch.frombuffer(buffer, dtype=dtype).view(shape)
 
 def bench_gemm(key, m, n, k, transpose_a, transpose_b, a, b, c):
     x = bench_array(a, k, m).t() if transpose_a else bench_array(a, m, k)
@@ -43,6 +44,24 @@ def bench_rows(key, kind, rows, columns, x, gain, shift, y, epsilon):
         "layernorm": lambda: F.layer_norm(x, shape, gain, shift, epsilon),
         "rmsnorm": lambda: F.rms_norm(x, shape, gain, epsilon),
     }[kind], out
+
+def bench_lines(key, kind, rows, columns, k, x, y, places):
+    x = bench_array(x, rows, columns)
+    shape = {"sum_rows": (rows,), "sum_columns": (columns,), "maximum_rows": (rows,),
+             "transpose": (columns, rows), "topk_rows": (rows, k)}.get(kind, (rows, columns))
+    out = bench_array(y, *shape)
+    if kind in ("sort_rows", "topk_rows"):
+        ranked = out, bench_array(places, *shape, dtype=torch.int64)
+    bench_calls[key] = {
+        "sum_rows": lambda: torch.sum(x, 1, out=out),
+        "sum_columns": lambda: torch.sum(x, 0, out=out),
+        "maximum_rows": lambda: torch.amax(x, 1, out=out),
+        "scan_rows": lambda: torch.cumsum(x, 1, out=out),
+        "scan_columns": lambda: torch.cumsum(x, 0, out=out),
+        "transpose": lambda: out.copy_(x.t()),
+        "sort_rows": lambda: torch.sort(x, dim=1, stable=True, out=ranked),
+        "topk_rows": lambda: torch.topk(x, k, dim=1, out=ranked),
+    }[kind], None
 
 def bench_run(key, repeats, seconds):
     call, out = bench_calls[key]
@@ -66,6 +85,12 @@ uintptr_t address(const void *pointer) { return reinterpret_cast<uintptr_t>(poin
 
 const char *name_of(RowsKind kind) {
     static constexpr std::array names{"softmax", "layernorm", "rmsnorm"};
+    return names[static_cast<size_t>(kind)];
+}
+
+const char *name_of(LinesKind kind) {
+    static constexpr std::array names{"sum_rows",     "sum_columns", "maximum_rows", "scan_rows",
+                                      "scan_columns", "transpose",   "sort_rows",    "topk_rows"};
     return names[static_cast<size_t>(kind)];
 }
 
@@ -95,6 +120,11 @@ public:
         return prepared(fmt::format("bench_rows({}, '{}', {}, {}, {}, {}, {}, {}, {})", _next,
                                     name_of(p.kind), p.rows, p.columns, address(p.x),
                                     address(p.gain), address(p.shift), address(p.y), p.epsilon));
+    }
+    TimedCall call(const LinesProblem &p) override {
+        return prepared(fmt::format("bench_lines({}, '{}', {}, {}, {}, {}, {}, {})", _next,
+                                    name_of(p.kind), p.rows, p.columns, p.k, address(p.x),
+                                    address(p.y), address(p.places)));
     }
 
 private:

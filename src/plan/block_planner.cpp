@@ -271,6 +271,23 @@ static const ir::Value *outer_result(const ir::Operation &nest, size_t i) {
                          (nest.region()->arguments().size() - outer->result_count()));
 }
 
+/// The state of the loop around it that state `i` of a loop takes over and hands back, or null: both then live in
+/// one place.
+static const ir::Value *passed_state(const ir::Operation &nest, size_t i) {
+    auto *initial = nest.operand(domain_operands(nest) + i);
+    auto *region = nest.region();
+    auto *outer = region->parent(), *result = nest.result(i);
+    if (nest.opcode() != Opcode::SERIAL || !outer || outer->opcode() != Opcode::SERIAL ||
+        initial->owner() != region || !initial->has_one_use() || !result->has_one_use() ||
+        result->first_use()->user() != region->terminator()) {
+        return nullptr;
+    }
+    size_t first = region->arguments().size() - outer->result_count();
+    bool handed_back = initial->index() >= first &&
+                       region->terminator()->operand(initial->index() - first) == result;
+    return handed_back ? initial : nullptr;
+}
+
 /// Inserts that are not all at the body level write where they stand.
 void BlockPlanner::share_nested_inserts(const ir::Operation &nest) {
     const auto *body = nest.body();
@@ -312,6 +329,9 @@ void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
             targets.push_back(result);
         } else {
             _plan->shares[result] = state;
+            if (const auto *outer = passed_state(nest, i)) {
+                _plan->shares[state] = outer;
+            }
             targets.push_back(state);
         }
     }

@@ -102,9 +102,11 @@ const ir::Value *root_source(const Root &root) {
 }
 
 void BlockPlanner::ensure_storage(const ir::Value *value, const std::vector<DimExtent> &order) {
-    if (!_plan->home(value)) {
-        _plan->storage.emplace(value, Storage{order});
+    auto &shares = _plan->shares;
+    for (auto found = shares.find(value); found != shares.end(); found = shares.find(value)) {
+        value = found->second;
     }
+    _plan->storage.emplace(value, Storage{order});
 }
 
 const ir::Value *BlockPlanner::temporary_like(const ir::Value *value) {

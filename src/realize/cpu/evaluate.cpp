@@ -209,7 +209,8 @@ ir::Value *Lowering::evaluate_extract(const ir::Operation &op, Point &point) {
         inner.at[payload.dims[i].id] = c;
     }
     inner.guard = _b.both(point.guard, valid);
-    auto *value = evaluate(source, inner);
+    auto *value = exchanged_lanes(source, inner);
+    value = value ? value : evaluate(source, inner);
     return valid ? select(valid, value, outside()) : value;
 }
 

@@ -78,6 +78,7 @@ private:
     ir::Value *evaluate(const ir::Value *value, Point &point);
     ir::Value *evaluate_operation(const ir::Operation &op, Point &point);
     ir::Value *evaluate_extract(const ir::Operation &op, Point &point);
+    ir::Value *exchanged_lanes(const ir::Value *source, const Point &place);
     ir::Value *evaluate_insert(const ir::Operation &op, Point &point);
     ir::Value *evaluate_map(const ir::Operation &op, Point &point);
     ir::Value *coordinate_value(const Coordinate &coordinate, int lanes);

@@ -276,7 +276,8 @@ static const ir::Value *outer_result(const ir::Operation &nest, size_t i) {
 static const ir::Value *passed_state(const ir::Operation &nest, size_t i) {
     auto *initial = nest.operand(domain_operands(nest) + i);
     auto *region = nest.region();
-    auto *outer = region->parent(), *result = nest.result(i);
+    auto *outer = region->parent();
+    auto *result = nest.result(i);
     if (nest.opcode() != Opcode::SERIAL || !outer || outer->opcode() != Opcode::SERIAL ||
         initial->owner() != region || !initial->has_one_use() || !result->has_one_use() ||
         result->first_use()->user() != region->terminator()) {

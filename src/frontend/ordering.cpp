@@ -41,6 +41,16 @@ void check_algorithm(const Value *x, const char *what, int64_t extent, const Sor
     }
 }
 
+/// What the options ask for and nothing provides.
+void check_options(const char *what, const SortRequest &request, SourceLoc loc) {
+    if (request.options.nan == NanPlace::REJECT) {
+        fail(ErrorKind::UNSUPPORTED,
+             std::string{what} + ": nan::reject needs assertions, which no device has yet; "
+                                 "nan::last and nan::first give NaN a place",
+             loc);
+    }
+}
+
 /// Elements by their number along the ordered axis, through one tile or two that follow each other; the rest of a
 /// place as `batch`, in the order of the layout.
 struct Source {
@@ -326,6 +336,7 @@ int64_t places_for(int64_t extent) {
 
 RankedValues sort(Value *x, const SortRequest &request, SourceLoc loc) {
     auto extent = ordered_extent(x, "sort", request.axis, loc);
+    check_options("sort", request, loc);
     check_algorithm(x, "sort", extent, request, loc);
     if (extent <= 1) {
         return trivial(x, request, loc);
@@ -338,6 +349,7 @@ RankedValues sort(Value *x, const SortRequest &request, SourceLoc loc) {
 
 RankedValues topk(Value *x, int64_t k, Value *count, const SortRequest &request, SourceLoc loc) {
     auto extent = ordered_extent(x, "topk", request.axis, loc);
+    check_options("topk", request, loc);
     check_algorithm(x, "topk", extent, request, loc);
     if (k < 0 || k > extent) {
         fail(ErrorKind::VALUE,
@@ -355,6 +367,7 @@ RankedValues merge_sorted(const RankedValues &a, const RankedValues &b, const So
                           SourceLoc loc) {
     auto first = ordered_extent(a.values, "merge_sorted", request.axis, loc);
     auto second = ordered_extent(b.values, "merge_sorted", request.axis, loc);
+    check_options("merge_sorted", request, loc);
     check_parts(a.values, b.values, request.axis, loc);
     check_algorithm(a.values, "merge_sorted", first + second, request, loc);
     auto positions = 2 * places_for(std::max(first, second));

@@ -210,19 +210,19 @@ TEST(UndefinedElements, ThatReachAnUpdateOrAPrint) {
         (void)Y(0).atomic_add(Scalar<float>(x.at(coord(1))));
         (void)Y(1).atomic_add(Scalar<float>(x.at(coord(2))));
     }));
-    EXPECT_EQ(text, "@+2: BoundsError: an undefined element: it was read outside its view under "
-                    "bounds::predicate at @+0, and this atomic update uses it on element (1) of "
+    EXPECT_EQ(text, "@+3: BoundsError: an undefined element: it was read outside its view under "
+                    "bounds::predicate at @+1, and this atomic update uses it on element (1) of "
                     "parameter 0; select it away with ite, or use bounds::zero\n"
-                    "  note: read outside here (@+0)");
+                    "  note: read outside here (@+1)");
     text = error_of_running(tile_kernel([](TensorView<float, 1> Y) {
         auto i = axis("i", 4);
         AT;
         auto x = Y(coord(2), shape(i), bounds::predicate).load();
         print("{}", x.at(coord(3)));
     }));
-    EXPECT_EQ(text, "@+1: BoundsError: an undefined element: it was read outside its view under "
-                    "bounds::predicate at @+0, and print uses it; select it away with ite, or use "
-                    "bounds::zero\n  note: read outside here (@+0)");
+    EXPECT_EQ(text, "@+2: BoundsError: an undefined element: it was read outside its view under "
+                    "bounds::predicate at @+1, and print uses it; select it away with ite, or use "
+                    "bounds::zero\n  note: read outside here (@+1)");
 }
 
 }// namespace luisa::tile::test

@@ -140,7 +140,8 @@ struct Variant {
     LinesKind kind;
 };
 
-template<size_t N> std::vector<Case> cases_of(const std::array<Variant, N> &variants, double words) {
+template<size_t N>
+std::vector<Case> cases_of(const std::array<Variant, N> &variants, double words) {
     std::vector<Case> all;
     for (auto [suffix, kind] : variants) {
         for (auto [rows, columns] : {std::array<int64_t, 2>{4096, 4096}, {257, 1538}, {7, 5}}) {
@@ -148,12 +149,11 @@ template<size_t N> std::vector<Case> cases_of(const std::array<Variant, N> &vari
             problem.kind = kind;
             problem.rows = rows;
             problem.columns = columns;
-            all.push_back(
-                {.name = fmt::format("{}x{}{}", rows, columns, suffix),
-                 .dtype = "f32",
-                 .work = {.bytes = 4 * words * static_cast<double>(rows * columns)},
-                 .tolerance = 1e-4,
-                 .prepare = [problem](const Device &d) { return prepare(d, problem); }});
+            all.push_back({.name = fmt::format("{}x{}{}", rows, columns, suffix),
+                           .dtype = "f32",
+                           .work = {.bytes = 4 * words * static_cast<double>(rows * columns)},
+                           .tolerance = 1e-4,
+                           .prepare = [problem](const Device &d) { return prepare(d, problem); }});
         }
     }
     return all;

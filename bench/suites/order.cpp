@@ -18,29 +18,29 @@ namespace {
 using namespace luisa::tile;
 
 auto sort_source() {
-    return tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> Y,
-                          TensorView<int64_t, 2> I) {
-        auto c = axis("column", X.extent(1));
-        for (auto &nest : parallel(shape(X.extent(0)))) {
-            auto row = nest.index();
-            auto sorted = sort(X[coord(row, 0), shape(1, c)], c);
-            Y(coord(row, 0), shape(1, c)).store(sorted.values);
-            I(coord(row, 0), shape(1, c)).store(sorted.indices);
-        }
-    });
+    return tile_kernel(
+        [](TensorView<const float, 2> X, TensorView<float, 2> Y, TensorView<int64_t, 2> I) {
+            auto c = axis("column", X.extent(1));
+            for (auto &nest : parallel(shape(X.extent(0)))) {
+                auto row = nest.index();
+                auto sorted = sort(X[coord(row, 0), shape(1, c)], c);
+                Y(coord(row, 0), shape(1, c)).store(sorted.values);
+                I(coord(row, 0), shape(1, c)).store(sorted.indices);
+            }
+        });
 }
 
 auto topk_source(int64_t k) {
-    return tile_kernel([k](TensorView<const float, 2> X, TensorView<float, 2> Y,
-                           TensorView<int64_t, 2> I) {
-        auto c = axis("column", X.extent(1)), first = axis(c.dim, k);
-        for (auto &nest : parallel(shape(X.extent(0)))) {
-            auto row = nest.index();
-            auto best = topk(X[coord(row, 0), shape(1, c)], c, k);
-            Y(coord(row, 0), shape(1, first)).store(best.values);
-            I(coord(row, 0), shape(1, first)).store(best.indices);
-        }
-    });
+    return tile_kernel(
+        [k](TensorView<const float, 2> X, TensorView<float, 2> Y, TensorView<int64_t, 2> I) {
+            auto c = axis("column", X.extent(1)), first = axis(c.dim, k);
+            for (auto &nest : parallel(shape(X.extent(0)))) {
+                auto row = nest.index();
+                auto best = topk(X[coord(row, 0), shape(1, c)], c, k);
+                Y(coord(row, 0), shape(1, first)).store(best.values);
+                I(coord(row, 0), shape(1, first)).store(best.indices);
+            }
+        });
 }
 
 std::vector<double> reference(const LinesProblem &p) {
@@ -69,7 +69,8 @@ double error_of(const LinesProblem &p, const std::vector<double> &expected) {
 }
 
 Subject prepare(const Device &device, LinesProblem p) {
-    auto x = make_tensor<float>(device, p.rows, p.columns), y = make_tensor<float>(device, p.rows, p.k);
+    auto x = make_tensor<float>(device, p.rows, p.columns),
+         y = make_tensor<float>(device, p.rows, p.k);
     auto places = make_tensor<int64_t>(device, p.rows, p.k);
     fill(x.data(), x.size(), 1);
     p.x = x.data();
@@ -108,8 +109,8 @@ Case make_case(LinesKind kind, int64_t rows, int64_t columns, int64_t k) {
 
 std::vector<Case> sort_cases() {
     std::vector<Case> all;
-    for (auto [rows, columns] : {std::array<int64_t, 2>{1024, 1024}, {257, 1000}, {8192, 64},
-                                 {64, 8192}, {7, 5}}) {
+    for (auto [rows, columns] :
+         {std::array<int64_t, 2>{1024, 1024}, {257, 1000}, {8192, 64}, {64, 8192}, {7, 5}}) {
         all.push_back(make_case(LinesKind::SORT_ROWS, rows, columns, columns));
     }
     return all;
@@ -117,8 +118,11 @@ std::vector<Case> sort_cases() {
 
 std::vector<Case> topk_cases() {
     std::vector<Case> all;
-    for (auto [rows, columns, k] : {std::array<int64_t, 3>{1024, 1024, 64}, {1024, 4096, 64},
-                                    {1024, 1024, 8}, {257, 1000, 1}, {7, 5, 2}}) {
+    for (auto [rows, columns, k] : {std::array<int64_t, 3>{1024, 1024, 64},
+                                    {1024, 4096, 64},
+                                    {1024, 1024, 8},
+                                    {257, 1000, 1},
+                                    {7, 5, 2}}) {
         all.push_back(make_case(LinesKind::TOPK_ROWS, rows, columns, k));
     }
     return all;

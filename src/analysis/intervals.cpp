@@ -33,7 +33,9 @@ Interval combine(const Interval &a, const Interval &b, bool (*apply)(int64_t, in
 
 /// All bits up to the highest that is set in a number from 0 to `high`.
 int64_t bits_below(int64_t high) {
-    return high == 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> std::countl_zero(static_cast<uint64_t>(high)));
+    return high == 0 ? 0
+                     : static_cast<int64_t>(~uint64_t{0} >>
+                                            std::countl_zero(static_cast<uint64_t>(high)));
 }
 
 bool sub(int64_t a, int64_t b, int64_t *r) { return __builtin_sub_overflow(a, b, r); }

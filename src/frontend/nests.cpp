@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/capture.h"
-#include "ir/effects.h"
 #include "frontend/contracts.h"
+#include "ir/effects.h"
 
 namespace luisa::tile {
 

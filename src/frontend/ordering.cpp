@@ -35,7 +35,8 @@ void check_algorithm(const Value *x, const char *what, int64_t extent, const Sor
     }
     if (extent > (int64_t{1} << 31) || !std::has_single_bit(static_cast<uint64_t>(extent))) {
         fail(ErrorKind::VALUE,
-             std::string{what} + ": PACKED_FP32 orders a power of two elements, at most 2^31, not " +
+             std::string{what} +
+                 ": PACKED_FP32 orders a power of two elements, at most 2^31, not " +
                  std::to_string(extent) + "; leave the algorithm out",
              loc, made_at(x, "tile made here"));
     }
@@ -120,7 +121,8 @@ Value *from_keys(const Keys<K> &keys, const Source &source, const ir::Type *type
             auto columns = static_cast<uint64_t>(keys.layout.column.extent);
             if (keys.layout.lane.extent > 1 && !one_lane) {
                 place.column = s.op("and", position, columns - 1);
-                place.lane = s.op("shr", position, static_cast<uint64_t>(std::countr_zero(columns)));
+                place.lane = s.op("shr", position,
+                                  static_cast<uint64_t>(std::countr_zero(columns)));
             }
             return body(c, place.batch, keys.read(c, tiles, place), position);
         },
@@ -187,8 +189,9 @@ RankedValues trivial(Value *x, const SortRequest &request, SourceLoc loc) {
                          loc)};
 }
 
-template<class K> RankedValues sort_keys(Value *x, const SortRequest &request, KeyFormat format,
-                                         int64_t extent, SourceLoc loc) {
+template<class K>
+RankedValues sort_keys(Value *x, const SortRequest &request, KeyFormat format, int64_t extent,
+                       SourceLoc loc) {
     Keys<K> keys{KeyLayout::of(x, request.axis, extent, format.word), format, loc};
     Source source{x, request.axis, &keys.layout, loc};
     fill_from(keys, source, extent);
@@ -198,8 +201,7 @@ template<class K> RankedValues sort_keys(Value *x, const SortRequest &request, K
 
 /// Sorts runs of columns as long as the result, then keeps the best of pairs of runs: each comparison of a run
 /// with the mirror image of another leaves the smaller half, which one merge puts in order.
-template<class K>
-void select_first(Keys<K> &keys, Keys<K> &best) {
+template<class K> void select_first(Keys<K> &keys, Keys<K> &best) {
     auto loc = keys.loc;
     Scalars s{loc};
     auto run = best.layout.column.extent;
@@ -224,14 +226,12 @@ void select_first(Keys<K> &keys, Keys<K> &best) {
     if (keys.layout.column.extent > run) {
         for (auto &step : serial(range(1, keys.layout.column.extent / run, 1, loc), loc)) {
             auto *begin = s.op("mul", step.index(loc).value(loc), s.number(run));
-            keep(keys.words(),
-                 [&](KeyPlace &p) { p.column = s.op("add", begin, p.column); });
+            keep(keys.words(), [&](KeyPlace &p) { p.column = s.op("add", begin, p.column); });
         }
     }
     for (int64_t bit = 1; bit < keys.layout.lane.extent; bit *= 2) {
-        keep(best.words(), [&](KeyPlace &p) {
-            p.lane = s.op("xor", p.lane, static_cast<uint64_t>(bit));
-        });
+        keep(best.words(),
+             [&](KeyPlace &p) { p.lane = s.op("xor", p.lane, static_cast<uint64_t>(bit)); });
     }
 }
 
@@ -271,8 +271,8 @@ RankedValues merge_keys(const Source &two, const SortRequest &request, KeyFormat
         }
         auto *in_second = s.op("ge", position, s.number(half));
         auto *at = s.op("and", position, s.number(half - 1));
-        auto *valid = s.op("lt", at, s.choose(in_second, s.number(second_extent),
-                                              s.number(source.first_extent)));
+        auto *valid = s.op(
+            "lt", at, s.choose(in_second, s.number(second_extent), s.number(source.first_extent)));
         auto *number = s.choose(in_second, s.op("add", at, s.number(source.first_extent)), at);
         auto *element = s.choose(in_second, source.of_one(c, source.second, place.batch, at),
                                  source.of_one(c, source.x, place.batch, at));
@@ -311,8 +311,8 @@ void check_parts(const Value *a, const Value *b, Dim axis, SourceLoc loc) {
     bool fits = a->type()->rank() == b->type()->rank();
     for (const auto &d : a->type()->dims) {
         auto at = b->type()->find(d.dim);
-        fits &= at >= 0 && (d.dim == axis ||
-                            b->type()->dims[static_cast<size_t>(at)].extent == d.extent);
+        fits &= at >= 0 &&
+                (d.dim == axis || b->type()->dims[static_cast<size_t>(at)].extent == d.extent);
     }
     if (fits) {
         return;
@@ -320,10 +320,11 @@ void check_parts(const Value *a, const Value *b, Dim axis, SourceLoc loc) {
     auto notes = made_at(a, "first tile made here");
     auto more = made_at(b, "second tile made here");
     notes.insert(notes.end(), more.begin(), more.end());
-    fail(ErrorKind::SHAPE,
-         "merge_sorted: the tiles are " + shape_text(a) + " and " + shape_text(b) +
-             "; beside the axis, both have the same dimensions: broadcast or with_dims relates them",
-         loc, notes);
+    fail(
+        ErrorKind::SHAPE,
+        "merge_sorted: the tiles are " + shape_text(a) + " and " + shape_text(b) +
+            "; beside the axis, both have the same dimensions: broadcast or with_dims relates them",
+        loc, notes);
 }
 
 /// A number of places that no rounding of the extent exceeds.
@@ -342,9 +343,8 @@ RankedValues sort(Value *x, const SortRequest &request, SourceLoc loc) {
         return trivial(x, request, loc);
     }
     auto format = KeyFormat::of(x, request, places_for(extent));
-    return format.word == ScalarType::UINT32
-               ? sort_keys<uint32_t>(x, request, format, extent, loc)
-               : sort_keys<uint64_t>(x, request, format, extent, loc);
+    return format.word == ScalarType::UINT32 ? sort_keys<uint32_t>(x, request, format, extent, loc)
+                                             : sort_keys<uint64_t>(x, request, format, extent, loc);
 }
 
 RankedValues topk(Value *x, int64_t k, Value *count, const SortRequest &request, SourceLoc loc) {

@@ -39,8 +39,9 @@ Value *ordered_bits(const KeyFormat &format, Value *x, const Scalars &s) {
     auto sign = sign_bit(type);
     // Larger magnitudes of negative numbers are smaller; both zeros become the middle.
     auto *negative = s.op("ge", u, sign);
-    auto *flipped = s.op("xor", u, s.choose(negative, constant_bits(u->scalar(), all, s.loc),
-                                            constant_bits(u->scalar(), sign, s.loc)));
+    auto *flipped = s.op("xor", u,
+                         s.choose(negative, constant_bits(u->scalar(), all, s.loc),
+                                  constant_bits(u->scalar(), sign, s.loc)));
     auto *magnitude = s.op("and", u, all ^ sign);
     auto *zero = s.op("eq", magnitude, uint64_t{0});
     auto *bits = turned(s.choose(zero, constant_bits(u->scalar(), sign, s.loc), flipped));
@@ -127,10 +128,11 @@ Value *KeyFormat::value(const KeyWords &words, SourceLoc loc) const {
     }
     auto sign = sign_bit(type);
     auto *positive = s.op("ge", u, sign);
-    auto *turned = s.op("xor", u, s.choose(positive, constant_bits(u->scalar(), sign, loc),
-                                           constant_bits(u->scalar(), low_mask(32), loc)));
-    auto *zero_sign = s.op("shl", cast(s.op("and", words.key, uint64_t{1}), ScalarType::UINT32, loc),
-                           uint64_t{31});
+    auto *turned = s.op("xor", u,
+                        s.choose(positive, constant_bits(u->scalar(), sign, loc),
+                                 constant_bits(u->scalar(), low_mask(32), loc)));
+    auto *zero_sign = s.op(
+        "shl", cast(s.op("and", words.key, uint64_t{1}), ScalarType::UINT32, loc), uint64_t{31});
     return bitcast(s.op("or", turned, zero_sign), type, loc);
 }
 

@@ -36,17 +36,15 @@ struct KeyFormat {
     SortOrder order = SortOrder::ASCENDING;
     NanPlace nan = NanPlace::LAST;
     ScalarType word = ScalarType::UINT64;///< UINT32 or UINT64
-    int low_bits = 0;        ///< bits below the value: the place and, for `carries_zero`, a sign
-    bool wide = false;       ///< the place is a word of its own
+    int low_bits = 0;         ///< bits below the value: the place and, for `carries_zero`, a sign
+    bool wide = false;        ///< the place is a word of its own
     bool carries_zero = false;///< the lowest bit is the sign of a zero, so that values come back
 
     /// The narrowest format for places below `places`.
     static KeyFormat of(const Value *x, const SortRequest &request, int64_t places);
 
     /// Whether an element can be made of its key, without the source.
-    [[nodiscard]] bool keeps_value() const noexcept {
-        return carries_zero || !is_float(element);
-    }
+    [[nodiscard]] bool keeps_value() const noexcept { return carries_zero || !is_float(element); }
     /// The key of scalar `x` at the i64 `place`; of something behind all elements where `valid` is false
     /// (null: nowhere).
     [[nodiscard]] KeyWords encode(Value *x, Value *valid, Value *place, SourceLoc loc) const;

@@ -100,9 +100,8 @@ template<class K> void Keys<K>::fill(const Element &element) {
         };
     };
     auto *keys = map_over(c.module->tile(format.word, dims), body(false), loc);
-    auto *places = format.wide
-                       ? map_over(c.module->tile(ScalarType::INT64, dims), body(true), loc)
-                       : nullptr;
+    auto *places = format.wide ? map_over(c.module->tile(ScalarType::INT64, dims), body(true), loc)
+                               : nullptr;
     key = Tile<K>{keys, loc};
     if (places) {
         index = Tile<int64_t>{places, loc};
@@ -127,8 +126,7 @@ KeyWords Keys<K>::pick(const KeyWords &own, const KeyWords &other, Value *first)
                 nullptr};
     }
     auto *same = s.op("eq", own.key, other.key);
-    auto *less = s.choose(same, s.op("lt", own.index, other.index),
-                          s.op("lt", own.key, other.key));
+    auto *less = s.choose(same, s.op("lt", own.index, other.index), s.op("lt", own.key, other.key));
     auto *stays = s.op("eq", less, first);
     return {s.choose(stays, own.key, other.key), s.choose(stays, own.index, other.index)};
 }
@@ -146,8 +144,7 @@ template<class K> void Keys<K>::exchange_columns(Value *by, Value *bit) {
     });
 }
 
-template<class K>
-void Keys<K>::exchange_lanes(int64_t lane_by, int64_t lane_bit, bool mirrored) {
+template<class K> void Keys<K>::exchange_lanes(int64_t lane_by, int64_t lane_bit, bool mirrored) {
     auto tiles = words();
     Scalars s{loc};
     fill([&](Capture &c, const KeyPlace &place) {

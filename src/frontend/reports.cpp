@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile/check.h>
-#include <luisa/tile/tensor.h>
 
 #include "frontend/capture.h"
 #include "ir/check_operations.h"

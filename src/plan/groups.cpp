@@ -165,8 +165,8 @@ void BlockPlanner::visit_reads(const Root &root, const analysis::Slopes &slopes,
                          ? root_source(root)
                          : nullptr;
     analysis::visit_leaves(
-        root_source(root), slopes,
-        [&](const ir::Value *v) { return v != computed && is_kept(v); }, visit);
+        root_source(root), slopes, [&](const ir::Value *v) { return v != computed && is_kept(v); },
+        visit);
 }
 
 /// Whether a store can follow, element by element, what the roots of the group read and store.

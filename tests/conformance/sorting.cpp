@@ -40,8 +40,7 @@ TEST(SortingForms, median_of_computed_values) {
         for (auto &nest : parallel(shape(4))) {
             auto x = X[coord(nest.index() * 9, 0), shape(window, column)];
             auto sorted = sort(x * 2.0f + 1.0f, window);
-            Y(coord(nest.index(), 0), shape(1, column))
-                .store(sorted.values.at(coord(4)));
+            Y(coord(nest.index(), 0), shape(1, column)).store(sorted.values.at(coord(4)));
         }
     });
     auto kernel = def.capture(tensor_shape(36, 37), tensor_shape(4, 37));

@@ -100,21 +100,21 @@ inline void expect_order(const std::vector<View> &views, const Request &r) {
 template<class T> Kernel ordering_kernel(const Request &r) {
     auto result = r.extents;
     result[r.axis] = r.k < 0 ? result[r.axis] : r.k;
-    auto def = tile_kernel([=](TensorView<const T, 3> X, TensorView<T, 3> Y,
-                               TensorView<int64_t, 3> I) {
-        std::array<Axis, 3> dims{axis("a", r.extents[0]), axis("b", r.extents[1]),
-                                 axis("c", r.extents[2])};
-        auto out = dims;
-        out[r.axis].extent = result[r.axis];
-        auto place = shape(out[0], out[1], out[2]);
-        auto x = X[coord(0, 0, 0), shape(dims[0], dims[1], dims[2])];
-        auto ranked = r.k < 0 ? sort(x, dims[r.axis], r.order, r.options)
-                              : topk(x, dims[r.axis], r.k, r.order, r.options);
-        Y(coord(0, 0, 0), place).store(ranked.values);
-        if (r.options.indices) {
-            I(coord(0, 0, 0), place).store(ranked.indices);
-        }
-    });
+    auto def = tile_kernel(
+        [=](TensorView<const T, 3> X, TensorView<T, 3> Y, TensorView<int64_t, 3> I) {
+            std::array<Axis, 3> dims{axis("a", r.extents[0]), axis("b", r.extents[1]),
+                                     axis("c", r.extents[2])};
+            auto out = dims;
+            out[r.axis].extent = result[r.axis];
+            auto place = shape(out[0], out[1], out[2]);
+            auto x = X[coord(0, 0, 0), shape(dims[0], dims[1], dims[2])];
+            auto ranked = r.k < 0 ? sort(x, dims[r.axis], r.order, r.options)
+                                  : topk(x, dims[r.axis], r.k, r.order, r.options);
+            Y(coord(0, 0, 0), place).store(ranked.values);
+            if (r.options.indices) {
+                I(coord(0, 0, 0), place).store(ranked.indices);
+            }
+        });
     auto shape_of = [](const std::vector<int64_t> &e) { return tensor_shape(e[0], e[1], e[2]); };
     return def.capture(shape_of(r.extents), shape_of(result), shape_of(result));
 }

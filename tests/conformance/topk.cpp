@@ -11,7 +11,8 @@ class Topk : public ::testing::TestWithParam<int64_t> {};
 TEST_P(Topk, f32_of_every_size) {
     auto n = GetParam();
     auto values = ordering_values<float>(static_cast<uint32_t>(n), true, 40);
-    for (int64_t k : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{3}, int64_t{8}, n / 2, n - 1, n}) {
+    for (int64_t k :
+         {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{3}, int64_t{8}, n / 2, n - 1, n}) {
         if (k < 0 || k > n) {
             continue;
         }
@@ -32,10 +33,10 @@ TEST(TopkCount, entries_behind_the_count_are_zero) {
     });
     auto kernel = def.capture(tensor_shape(3, 100), tensor_shape(3, 8), tensor_shape(3, 8));
     for (int64_t count : {0, 1, 5, 8, 11, -2}) {
-        auto views = run_both(kernel,
-                              {random_view<float>({3, 100}, 5), output_view<float>({3, 8}),
-                               index_view({3, 8})},
-                              {bits_of(count)});
+        auto views = run_both(
+            kernel,
+            {random_view<float>({3, 100}, 5), output_view<float>({3, 8}), index_view({3, 8})},
+            {bits_of(count)});
         for (size_t i = 0; i < 24; ++i) {
             bool there = static_cast<int64_t>(i % 8) < count;
             int64_t index = 0;

@@ -50,9 +50,7 @@ TEST(SortErrors, CountsBeyondTheExtent) {
 }
 TEST(SortErrors, WhatPackedKeysCannotHold) {
     SortOptions packed{.algorithm = SortAlgorithm::PACKED_FP32};
-    EXPECT_EQ(error_of([=](const auto &x, Axis, Axis j) {
-                  (void)sort(x, j, ascending, packed);
-              }),
+    EXPECT_EQ(error_of([=](const auto &x, Axis, Axis j) { (void)sort(x, j, ascending, packed); }),
               "ValueError: sort: PACKED_FP32 orders a power of two elements, at most 2^31, not 6; "
               "leave the algorithm out");
     EXPECT_EQ(error_of([=](const auto &x, Axis i, Axis) {
@@ -68,11 +66,12 @@ TEST(SortErrors, RejectedNan) {
               "nan::last and nan::first give NaN a place");
 }
 TEST(SortErrors, PartsThatDiffer) {
-    EXPECT_EQ(error_of([](const auto &x, Axis, Axis j) {
-                  (void)merge_sorted(x, zeros<float>(shape(axis("row", 4), j)), j);
-              }),
-              "ShapeError: merge_sorted: the tiles are [4, 6] and [4, 6]; beside the axis, both have "
-              "the same dimensions: broadcast or with_dims relates them");
+    EXPECT_EQ(
+        error_of([](const auto &x, Axis, Axis j) {
+            (void)merge_sorted(x, zeros<float>(shape(axis("row", 4), j)), j);
+        }),
+        "ShapeError: merge_sorted: the tiles are [4, 6] and [4, 6]; beside the axis, both have "
+        "the same dimensions: broadcast or with_dims relates them");
 }
 TEST(SortErrors, IndicesThatWereNotAskedFor) {
     auto f = [](const auto &x, Axis, Axis j) {

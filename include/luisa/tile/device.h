@@ -29,12 +29,15 @@ struct Argument {
 
 }// namespace runtime
 
+/// Gets a line of text.
+using PrintReceiver = std::function<void(const std::string &)>;
+
 struct DeviceOptions {
     int threads = 0;      ///< 0: LUISA_TILE_THREADS if set, else every core
     bool validate = false;///< check aliasing promises and, on the interpreter, bounds and races
     /// Gets each line that kernels print, without its end, one at a time; empty: the standard output. It is
     /// called from the threads that run kernels and may not use the device.
-    std::function<void(const std::string &)> print{};
+    PrintReceiver print{};
     std::string cpu{};///< CPU to generate code for, as LLVM names it; empty: this machine
 };
 

@@ -40,7 +40,8 @@ enum class SortAlgorithm : uint8_t {
 struct SortOptions {
     NanPlace nan = NanPlace::LAST;
     TieBreak ties = TieBreak::LOWEST_INDEX;
-    bool indices = true;///< without: `indices` of the result has no value; integers sort in half the time
+    bool indices =
+        true;///< without: `indices` of the result has no value; integers sort in half the time
     SortAlgorithm algorithm = SortAlgorithm::NETWORK;
 };
 
@@ -122,10 +123,10 @@ template<class T>
 }
 /// The same for ranked tiles, with the indices that they carry.
 template<class T>
-[[nodiscard]] RankedTile<T>
-merge_sorted(const RankedTile<T> &a, const RankedTile<T> &b, DimArg axis,
-             SortOrder order = ascending, SortOptions options = {},
-             SourceLoc loc = SourceLoc::current()) {
+[[nodiscard]] RankedTile<T> merge_sorted(const RankedTile<T> &a, const RankedTile<T> &b,
+                                         DimArg axis, SortOrder order = ascending,
+                                         SortOptions options = {},
+                                         SourceLoc loc = SourceLoc::current()) {
     return core::ranked<T>(core::merge_sorted({a.values.value(loc), a.indices.value(loc)},
                                               {b.values.value(loc), b.indices.value(loc)},
                                               {axis.dim, order, options}, loc),

@@ -117,9 +117,9 @@ ir::Value *Lowering::exchanged_lanes(const ir::Value *source, const Point &place
         return nullptr;
     }
     auto *value = evaluate(source, straight);
-    return value->type()->is_vector() ? _b.pure(Opcode::SHUFFLE, {value, value},
-                                                ir::ShufflePayload{order}, value->type())
-                                      : value;
+    return value->type()->is_vector()
+               ? _b.pure(Opcode::SHUFFLE, {value, value}, ir::ShufflePayload{order}, value->type())
+               : value;
 }
 
 }// namespace luisa::tile::cpu

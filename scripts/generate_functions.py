@@ -16,7 +16,7 @@ HEADERS = ROOT / "include/luisa/tile"
 SCOPE = re.compile(r"^(?:template<.*>\s*)?(?:class|struct|enum class) (\w+)\b(?!.*;)")
 HIDDEN = {"core", "detail", "runtime"}
 # Public for the library's own use: handles to its private side, and a macro's parameter.
-INTERNAL = {"impl", "shared_impl", "region", "argument", "NAME"}
+INTERNAL = {"impl", "shared_impl", "region", "argument", "NAME", "tile_fields"}
 MACRO = re.compile(r"^LUISA_TILE_(?:UNARY|BINARY_FUNCTION)\((\w+)\)$")
 
 
@@ -102,6 +102,9 @@ def page():
 
 def main():
     text = page()
+    if bare := re.findall(r"^\| `(.*)` \|  \|$", text, re.M):
+        print("public names without a comment: " + ", ".join(bare))
+        return 1
     if "--check" not in sys.argv:
         PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(text)

@@ -28,6 +28,7 @@ public:
 
     /// Elements; 0 for a buffer that was moved from or freed.
     [[nodiscard]] int64_t size() const noexcept { return _all.data() ? _all.size() : 0; }
+    /// The first element in the device's memory; null when empty.
     [[nodiscard]] T *data() const noexcept { return _all.data(); }
     /// All elements as a tensor of one dimension. Other forms are constructors of Tensor:
     /// `Tensor<float, 2>{buffer, {rows, columns}}`.
@@ -44,8 +45,11 @@ public:
     }
 
     // What a dispatch and a capture ask of a tensor.
+    /// Elements along dimension `i`, which is 0.
     [[nodiscard]] int64_t extent(int i) const { return _all.extent(i); }
+    /// Elements from one place to the next along dimension `i`: 1.
     [[nodiscard]] int64_t stride(int i) const { return _all.stride(i); }
+    /// What a capture needs to know of the buffer: its extent, stride and alignment.
     [[nodiscard]] TensorMeta meta() const { return _all.meta(); }
     [[nodiscard]] runtime::Argument argument() const { return _all.argument(); }
 

@@ -49,7 +49,9 @@ struct WelfordContract {
     using states = std::tuple<WelfordState<float>, WelfordState<double>>;
     static constexpr bool commutative = true;
     static constexpr bool shipped_with_luisa_tile = true;
+    /// The state that merges to the other one.
     template<class State> [[nodiscard]] State identity() const { return State::identity(); }
+    /// The state of both sets of values.
     template<class T>
     [[nodiscard]] WelfordState<T> merge(const WelfordState<T> &lhs,
                                         const WelfordState<T> &rhs) const {
@@ -72,6 +74,7 @@ template<class T> struct SoftmaxState {
     Tile<T> largest, sum;
     LUISA_TILE_STATE(SoftmaxState, largest, sum)
 
+    /// The state of no scores: a maximum of -inf and a sum of 0.
     [[nodiscard]] static SoftmaxState identity() {
         return {Scalar<T>{-std::numeric_limits<T>::infinity()}, Scalar<T>{0}};
     }
@@ -106,7 +109,9 @@ struct SoftmaxContract {
     using states = std::tuple<SoftmaxState<float>, SoftmaxState<double>>;
     static constexpr bool commutative = true;
     static constexpr bool shipped_with_luisa_tile = true;
+    /// The state that merges to the other one.
     template<class State> [[nodiscard]] State identity() const { return State::identity(); }
+    /// The state of both sets of scores, rescaled to the larger maximum.
     template<class T>
     [[nodiscard]] SoftmaxState<T> merge(const SoftmaxState<T> &lhs,
                                         const SoftmaxState<T> &rhs) const {
@@ -115,6 +120,7 @@ struct SoftmaxContract {
                       rhs.sum * core::scaled_exp(rhs.largest, largest);
         return {largest, sum};
     }
+    /// The state of one score.
     template<class T> [[nodiscard]] SoftmaxState<T> lift(const Tile<T> &score) const {
         return softmax_push(SoftmaxState<T>::identity(), score);
     }
@@ -126,7 +132,9 @@ template<class T> struct AffineState {
     Tile<T> scale, offset;
     LUISA_TILE_STATE(AffineState, scale, offset)
 
+    /// The map that changes nothing.
     [[nodiscard]] static AffineState identity() { return {Scalar<T>{1}, Scalar<T>{0}}; }
+    /// The map at `x`: scale · x + offset.
     [[nodiscard]] Tile<T> apply(const Tile<T> &x) const { return scale * x + offset; }
     /// `outer` after this one: x -> outer(this(x)).
     [[nodiscard]] AffineState then(const AffineState &outer) const {
@@ -139,7 +147,9 @@ struct AffineComposition {
     using states = std::tuple<AffineState<float>, AffineState<double>, AffineState<int32_t>,
                               AffineState<int64_t>, AffineState<uint32_t>, AffineState<uint64_t>>;
     static constexpr bool shipped_with_luisa_tile = true;
+    /// The state that merges to the other one.
     template<class State> [[nodiscard]] State identity() const { return State::identity(); }
+    /// The left map and after it the right one.
     template<class T>
     [[nodiscard]] AffineState<T> merge(const AffineState<T> &lhs, const AffineState<T> &rhs) const {
         return rhs.then(lhs);

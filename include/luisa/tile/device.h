@@ -46,6 +46,7 @@ struct ShaderMetadata {
     std::string plan;///< as `luisa-tile explain` prints it; empty on the interpreter
     size_t scratch_bytes = 0, shared_bytes = 0;
     double plan_ms = 0, realize_ms = 0, emit_ms = 0, codegen_ms = 0, link_ms = 0;
+    /// Milliseconds from captured kernel to code, all phases together.
     [[nodiscard]] double compile_ms() const noexcept {
         return plan_ms + realize_ms + emit_ms + codegen_ms + link_ms;
     }
@@ -56,6 +57,7 @@ class Shader {
 public:
     Shader() = default;
     explicit Shader(std::shared_ptr<const runtime::ShaderImpl> impl) : _impl{std::move(impl)} {}
+    /// What is known of the compiled kernel: its plan, memory and times.
     [[nodiscard]] const ShaderMetadata &metadata() const;
     [[nodiscard]] const runtime::ShaderImpl *impl() const noexcept { return _impl.get(); }
 
@@ -89,9 +91,11 @@ public:
     /// LUISA_TILE_THREADS: ValueError.
     [[nodiscard]] static Device create(const std::string &name, DeviceOptions options = {});
 
+    /// The name that the device was created by, such as `cpu`.
     [[nodiscard]] const std::string &name() const;
     /// One line: processor, cores, caches, vector width.
     [[nodiscard]] std::string description() const;
+    /// How many threads run a kernel's tasks, the caller's included.
     [[nodiscard]] int threads() const;
     /// Compiles a kernel, or finds it in the in-memory cache (by canonical text). Throws UnsupportedError naming
     /// the operation and its line for what the device does not realize.

@@ -15,6 +15,7 @@ struct Dim {
 
     /// The identity of entry `position` of a `shape(…)` of integers; `position` < 64.
     static constexpr Dim positional(uint32_t position) noexcept { return {position, ""}; }
+    /// Whether an integer in a `shape(…)` made the dimension: it then is its position there.
     [[nodiscard]] constexpr bool is_positional() const noexcept { return id < positional_limit; }
     friend constexpr bool operator==(Dim a, Dim b) noexcept { return a.id == b.id; }
 };

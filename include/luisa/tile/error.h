@@ -72,11 +72,15 @@ public:
     };
 
     Error(ErrorKind kind, std::string message, SourceLoc loc = {}, std::vector<Note> notes = {});
+    /// The whole report: message, place, and the notes below it.
     [[nodiscard]] const char *what() const noexcept override { return _text.c_str(); }
+    /// Which kind of mistake it is; also the class of the exception.
     [[nodiscard]] ErrorKind kind() const noexcept { return _kind; }
     /// The message alone: no location, no notes.
     [[nodiscard]] const std::string &message() const noexcept { return _message; }
+    /// The place in the C++ source that is at fault; unknown for errors of the runtime.
     [[nodiscard]] SourceLoc location() const noexcept { return _loc; }
+    /// Further places that the error involves, such as the other operand.
     [[nodiscard]] const std::vector<Note> &notes() const noexcept { return _notes; }
 
 private:

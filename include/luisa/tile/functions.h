@@ -32,10 +32,12 @@ template<Element T>
                            SourceLoc loc = SourceLoc::current()) {
     return {core::full(shape, value.v, loc), loc};
 }
+/// A tile of zeros.
 template<Element T>
 [[nodiscard]] Tile<T> zeros(const Shape &shape, SourceLoc loc = SourceLoc::current()) {
     return {core::full(shape, core::constant_bits(scalar_type_of<T>, 0, loc), loc), loc};
 }
+/// A tile of ones.
 template<Element T>
 [[nodiscard]] Tile<T> ones(const Shape &shape, SourceLoc loc = SourceLoc::current()) {
     return {core::full(shape, core::constant(scalar_type_of<T>, core::literal(1), loc), loc), loc};

@@ -22,11 +22,13 @@ public:
     Index(core::Value *value, SourceLoc loc)
         : _value{value}, _capture{core::capture_number()}, _loc{loc} {}
 
+    /// Whether the value is known at capture; it then converts to a host integer.
     [[nodiscard]] bool is_static() const noexcept { return _value == nullptr; }
     /// The host integer; throws ConstraintError for a runtime value.
     operator int64_t() const;
     /// The value as a staged scalar.
     [[nodiscard]] core::Value *value(SourceLoc loc) const;
+    /// Where the value was made or passed, for messages.
     [[nodiscard]] SourceLoc location() const noexcept { return _loc; }
 
     friend Index operator+(Index a, Index b) { return fold("add", a, b); }
@@ -78,7 +80,9 @@ public:
     IndexArg(const Scalar<T> &value, SourceLoc loc = SourceLoc::current());
     template<std::integral T> IndexArg(const Tile<T> &value, SourceLoc loc = SourceLoc::current());
 
+    /// Whether the caller gave this argument.
     [[nodiscard]] bool present() const noexcept { return _present; }
+    /// Where the value was made or passed, for messages.
     [[nodiscard]] SourceLoc location() const noexcept { return _loc; }
     /// The index as a staged i64.
     [[nodiscard]] core::Value *value() const;

@@ -22,10 +22,12 @@ struct Extent {
 struct TensorMeta {
     std::vector<Extent> extents;
     std::vector<int64_t> strides;
+    /// The same extents with strides in elements, one a dimension; 0 and negative ones are allowed.
     [[nodiscard]] TensorMeta with_strides(std::vector<int64_t> s) const {
         return {extents, std::move(s)};
     }
 };
+/// A dense row-major tensor of these extents, integers or `dynamic(…)`, for `capture`.
 template<class... E> [[nodiscard]] TensorMeta tensor_shape(E... extents) {
     return {{Extent(extents)...}, {}};
 }
@@ -48,6 +50,7 @@ public:
     explicit Kernel(std::shared_ptr<const KernelImpl> impl) : _impl{std::move(impl)} {}
     /// The canonical text; with locations, each operation's source line follows it.
     [[nodiscard]] std::string ir_text(bool locations = false) const;
+    /// The name of the kernel, in IR and in messages.
     [[nodiscard]] const std::string &name() const;
     [[nodiscard]] const KernelImpl *impl() const noexcept { return _impl.get(); }
 

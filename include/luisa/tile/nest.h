@@ -37,11 +37,15 @@ public:
     [[nodiscard]] Coord coord(SourceLoc loc = SourceLoc::current()) const;
 
     // Child nests.
+    /// Independent instances inside this one; see the function of the same name.
     [[nodiscard]] NestRange parallel(IndexSpace domain, ExecLevel level = ExecLevel::INFER,
                                      SourceLoc loc = SourceLoc::current()) const;
+    /// Steps in order inside this instance.
     [[nodiscard]] NestRange serial(IndexSpace domain, SourceLoc loc = SourceLoc::current()) const;
+    /// Steps that may overlap where dependences permit, inside this instance.
     [[nodiscard]] NestRange pipeline(IndexSpace domain, PipelinePolicy policy = {},
                                      SourceLoc loc = SourceLoc::current()) const;
+    /// Folds over a domain inside this instance; states are what the body updates.
     [[nodiscard]] NestRange reduce(IndexSpace domain, SourceLoc loc = SourceLoc::current()) const;
     [[nodiscard]] NestRange reduce(IndexSpace domain, ReductionPolicy policy,
                                    SourceLoc loc = SourceLoc::current()) const;

@@ -34,11 +34,17 @@ struct ScalarTypeInfo {
     bool computes;///< has arithmetic; false for the 8-bit floats
 };
 
+/// What is known of an element type: its names, width and kind.
 [[nodiscard]] const ScalarTypeInfo &info(ScalarType type) noexcept;
+/// The type's name in IR and messages, such as `f32`.
 [[nodiscard]] inline const char *to_string(ScalarType t) noexcept { return info(t).name; }
+/// Bytes of one element in memory.
 [[nodiscard]] inline size_t size_of(ScalarType t) noexcept { return info(t).bits / 8u; }
+/// Whether it is a floating-point type of any width.
 [[nodiscard]] inline bool is_float(ScalarType t) noexcept { return info(t).is_float; }
+/// Whether it is an integer type; bool is none.
 [[nodiscard]] inline bool is_integer(ScalarType t) noexcept { return info(t).is_integer; }
+/// Whether it has negative values.
 [[nodiscard]] inline bool is_signed(ScalarType t) noexcept { return info(t).is_signed; }
 /// The type called `name` in TileIR. Returns false if there is none.
 [[nodiscard]] bool parse_scalar_type(std::string_view name, ScalarType &out) noexcept;

@@ -44,6 +44,7 @@ public:
     std::vector<Entry> entries;
     SourceLoc loc;
 
+    /// Number of dimensions.
     [[nodiscard]] int rank() const noexcept { return static_cast<int>(entries.size()); }
     /// The shape without one dimension; the identities of the others stay.
     [[nodiscard]] Shape without(Dim d) const;
@@ -78,6 +79,7 @@ struct Coord {
     std::vector<IndexArg> parts;
     SourceLoc loc;
 };
+/// A place: one index a dimension, host integers or values of the kernel.
 [[nodiscard]] Coord coord(IndexArg a = {}, IndexArg b = {}, IndexArg c = {}, IndexArg d = {},
                           IndexArg e = {}, IndexArg f = {}, SourceLoc loc = SourceLoc::current());
 

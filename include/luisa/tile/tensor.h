@@ -107,11 +107,17 @@ public:
     /// Lets the memory go; other tensors that share it keep it.
     void free() noexcept { *this = Tensor{}; }
 
+    /// The element at the origin; null for an empty tensor.
     [[nodiscard]] T *data() const noexcept { return _data; }
+    /// Elements along dimension `i`.
     [[nodiscard]] int64_t extent(int i) const { return _extents.at(static_cast<size_t>(i)); }
+    /// Elements in memory from one place to the next along dimension `i`; may be 0 or negative.
     [[nodiscard]] int64_t stride(int i) const { return _strides.at(static_cast<size_t>(i)); }
+    /// Elements along every dimension.
     [[nodiscard]] const Extents &extents() const noexcept { return _extents; }
+    /// Strides of every dimension, in elements.
     [[nodiscard]] const Extents &strides() const noexcept { return _strides; }
+    /// Number of elements: the product of the extents.
     [[nodiscard]] int64_t size() const noexcept {
         int64_t n = 1;
         for (auto e : _extents) {

@@ -19,6 +19,7 @@ template<class T> struct IndexedValue {
     Tile<T> value;
     Tile<int64_t> index;
 };
+/// A value with its index: what one step of a top-K reduction contributes.
 template<class T>
 [[nodiscard]] IndexedValue<T> indexed_value(const Tile<T> &value, const Tile<int64_t> &index) {
     return {value, index};
@@ -71,10 +72,12 @@ template<int K> struct TopKMerge {
                               TopKState<int64_t, K>>;
     static constexpr bool commutative = true;
     static constexpr bool shipped_with_luisa_tile = true;
+    /// The state of no values.
     template<class State> [[nodiscard]] State identity() const {
         using Value = typename std::remove_cvref_t<decltype(State{}.values[0])>::element;
         return topk_identity<Value, K>();
     }
+    /// The K largest of both states.
     template<class T>
     [[nodiscard]] TopKState<T, K> merge(const TopKState<T, K> &lhs,
                                         const TopKState<T, K> &rhs) const {

@@ -41,6 +41,7 @@ public:
         x._bits = bits;
         return x;
     }
+    /// The encoding.
     [[nodiscard]] constexpr uint16_t bits() const noexcept { return _bits; }
     /// Exact; a NaN becomes the quiet NaN 0x7fc00000. Host comparisons go through it.
     operator float() const noexcept { return detail::half_to_float(_bits); }
@@ -67,6 +68,7 @@ public:
         x._bits = bits;
         return x;
     }
+    /// The encoding.
     [[nodiscard]] constexpr uint16_t bits() const noexcept { return _bits; }
     /// Exact; a NaN becomes the quiet NaN 0x7fc00000. Host comparisons go through it.
     operator float() const noexcept { return detail::bfloat16_to_float(_bits); }
@@ -86,6 +88,7 @@ public:
         x._bits = bits;
         return x;
     }
+    /// The encoding.
     [[nodiscard]] constexpr uint8_t bits() const noexcept { return _bits; }
     /// Exact; a NaN becomes the quiet NaN 0x7fc00000. Host comparisons go through it.
     operator float() const noexcept { return detail::e4m3fn_to_float(_bits); }
@@ -105,6 +108,7 @@ public:
         x._bits = bits;
         return x;
     }
+    /// The encoding.
     [[nodiscard]] constexpr uint8_t bits() const noexcept { return _bits; }
     /// Exact; a NaN becomes the quiet NaN 0x7fc00000. Host comparisons go through it.
     operator float() const noexcept { return detail::e5m2_to_float(_bits); }

@@ -227,6 +227,7 @@ public:
         return *this;
     }
 
+    /// Number of dimensions.
     [[nodiscard]] int rank(SourceLoc loc = SourceLoc::current()) const;
     /// The identity of dimension `I`.
     template<int I> [[nodiscard]] Dim dim(SourceLoc loc = SourceLoc::current()) const {
@@ -234,6 +235,7 @@ public:
     }
     /// Dimension `i` with its extent; out of range: IndexError.
     [[nodiscard]] Axis axis(int i, SourceLoc loc = SourceLoc::current()) const;
+    /// Dimensions and extents.
     [[nodiscard]] Shape shape(SourceLoc loc = SourceLoc::current()) const;
     /// The coordinates along up to six dimensions, in the order given, as the domain of a nest. A dimension
     /// that the tile lacks: IndexError; one given twice: ValueError.

@@ -112,6 +112,7 @@ public:
         return *this;
     }
 
+    /// The element's value: one load.
     [[nodiscard]] Scalar<E> load(SourceLoc loc = SourceLoc::current()) const {
         return {core::load_element(_view, _place, loc), loc};
     }
@@ -251,6 +252,7 @@ public:
     [[nodiscard]] Index stride(int i, SourceLoc loc = SourceLoc::current()) const {
         return core::stride_of(_view, i, loc);
     }
+    /// The box of this shape at a place; same as the call operator.
     [[nodiscard]] MemoryRef<T> tile(const Coord &origin, const Shape &shape,
                                     Bounds b = Bounds::ZERO) const {
         return {_view, origin, shape, b};
@@ -260,6 +262,7 @@ public:
                                     SourceLoc loc = SourceLoc::current()) const {
         return {_view, core::origin_of(map, nest, loc), map.shape, b};
     }
+    /// The box of this shape at a place: a reference without any effect yet.
     [[nodiscard]] MemoryRef<T> operator()(const Coord &origin, const Shape &shape,
                                           Bounds b = Bounds::ZERO) const {
         return {_view, origin, shape, b};

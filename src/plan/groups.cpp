@@ -119,13 +119,29 @@ const ir::Value *BlockPlanner::temporary_like(const ir::Value *value) {
                                module.tile(type.scalar, type.dims));
 }
 
+/// Whether the reduction finds the place of an element.
+static bool position(const ir::Operation &op) {
+    auto reducer = op.get<ir::ReducePayload>().reducer;
+    return reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;
+}
+
+/// Whether lanes may share the elements along `dim`: each lane of a search for a position then still sees its
+/// own in their order.
+static bool folds_in_lanes(const Root &root, Dim dim) {
+    if (root.kind != Root::Kind::REDUCE || regroups(*root.op)) {
+        return true;
+    }
+    const auto &source = *root.op->operand(0)->type();
+    Dim last = dim;
+    for (auto folded : root.op->get<ir::ReducePayload>().dims) {
+        last = source.dims[static_cast<size_t>(source.find(folded))].extent > 1 ? folded : last;
+    }
+    return position(*root.op) && last == dim;
+}
+
 /// Whether two reductions may share one traversal: positions are kept in another way than values,
 /// and what may not regroup keeps the direction of its fold.
 static bool folds_alike(const ir::Operation &a, const ir::Operation &b) {
-    auto position = [](const ir::Operation &op) {
-        auto reducer = op.get<ir::ReducePayload>().reducer;
-        return reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;
-    };
     return position(a) == position(b) && regroups(a) == regroups(b) &&
            (position(a) || regroups(a) ||
             a.get<ir::ReducePayload>().policy == b.get<ir::ReducePayload>().policy);
@@ -356,18 +372,19 @@ void BlockPlanner::finish_group(LoopGroup &group) {
         bytes = std::max(bytes, compute_bytes(root_source(root)->scalar()));
     }
     int lanes = std::max<int>(1, _plan->facts.vector_bytes / static_cast<int>(bytes));
-    bool may_fold = std::all_of(group.roots.begin(), group.roots.end(),
-                                [](const Root &r) {
-                                    return r.kind != Root::Kind::REDUCE || regroups(*r.op);
-                                }) &&
-                    (!group.scan() || scans_in_lanes(*group.scan(), lanes));
+    bool may_scan = !group.scan() || scans_in_lanes(*group.scan(), lanes);
+    auto may_fold = [&](Dim dim) {
+        return may_scan && std::all_of(group.roots.begin(), group.roots.end(),
+                                       [&](const Root &r) { return folds_in_lanes(r, dim); });
+    };
     // Trees over what a mask leaves differ in shape from lane to lane.
     bool uneven = std::any_of(group.roots.begin(), group.roots.end(), [](const Root &r) {
         return (is_balanced(r) && r.op->get<ir::ReducePayload>().has_mask) ||
                (r.kind == Root::Kind::SCAN && scans_unevenly(*r.op));
     });
     for (size_t i = 0; i < group.loops.size() && !uneven; ++i) {
-        if (group.loops[i].extent < 2 || (!may_fold && group.folds(group.loops[i].dim))) {
+        if (group.loops[i].extent < 2 ||
+            (group.folds(group.loops[i].dim) && !may_fold(group.loops[i].dim))) {
             continue;
         }
         double score = axis_score(group, group.loops[i].dim) +

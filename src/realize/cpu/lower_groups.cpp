@@ -278,13 +278,15 @@ void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point) {
 }
 
 Values Lowering::fold_loops(const LoopGroup &group, size_t depth, Point &point, Values states) {
+    const auto &first = *reductions(group).front();
+    auto elements = is_arg(first) ? &Lowering::arg_elements : &Lowering::fold_elements;
     if (depth == group.loops.size()) {
-        return fold_elements(group, 0, point, states);
+        return (this->*elements)(group, 0, point, states);
     }
     const auto &loop = group.loops[depth];
     bool is_vector = static_cast<int>(depth) == group.vector_axis;
-    bool reversed = reductions(group).front()->op->get<ir::ReducePayload>().policy ==
-                    ReductionPolicy::FOLD_RIGHT;
+    bool reversed = !is_arg(first) &&
+                    first.op->get<ir::ReducePayload>().policy == ReductionPolicy::FOLD_RIGHT;
     auto *end = _b.index(loop.extent);
     return vector_loop(loop.dim, end, loop.extent, is_vector ? group.lanes : 1,
                        is_vector ? group.accumulators : 1, point, states,
@@ -294,7 +296,7 @@ Values Lowering::fold_loops(const LoopGroup &group, size_t depth, Point &point, 
                                at.base = _b.sub(_b.index(loop.extent - 1), at.base);
                            }
                            return depth + 1 == group.loops.size()
-                                      ? fold_elements(group, part, inner, now)
+                                      ? (this->*elements)(group, part, inner, now)
                                       : fold_loops(group, depth + 1, inner, now);
                        });
 }

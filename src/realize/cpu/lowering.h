@@ -21,6 +21,12 @@ struct Coordinate {
     [[nodiscard]] bool is_uniform() const noexcept { return !per_lane && slope == 0; }
 };
 
+/// The best element so far of an argmin or argmax and its position, -1 for none.
+struct Candidate {
+    ir::Value *value = nullptr, *index = nullptr;
+};
+using Candidates = std::vector<Candidate>;
+
 /// Local coordinates below `extent - origin` only: what a clipped loop guarantees.
 struct Clip {
     const ir::Value *origin = nullptr;
@@ -137,6 +143,11 @@ private:
     void lower_balanced_at(const plan::LoopGroup &group, size_t depth, const plan::Root &root,
                            int64_t offset, Point &point);
     void lower_arg_reduction(const plan::LoopGroup &group, size_t depth, Point &point);
+    Values arg_identity(const plan::LoopGroup &group, int lanes, int parts);
+    Values arg_elements(const plan::LoopGroup &group, int part, Point &point, Values states);
+    ir::Value *position_in(const ir::Operation &op, Point &point);
+    ir::Value *merge_positions(const ir::ReducePayload &payload, Candidates parts,
+                               bool across_lanes);
     Values fold_loops(const plan::LoopGroup &group, size_t depth, Point &point, Values states);
     Values fold_elements(const plan::LoopGroup &group, int part, Point &point, Values states);
     /// Merges partial results pairwise, then across lanes by halves.

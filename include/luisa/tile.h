@@ -10,6 +10,7 @@
 #include <luisa/tile/ops.h>
 #include <luisa/tile/runtime.h>
 #include <luisa/tile/scatter.h>
+#include <luisa/tile/sort.h>
 #include <luisa/tile/topk_contract.h>
 #include <luisa/tile/types.h>
 #include <luisa/tile/version.h>

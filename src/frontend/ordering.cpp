@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <luisa/tile/check.h>
+
 #include "frontend/ordering_network.h"
 
 #include <array>
@@ -42,13 +44,11 @@ void check_algorithm(const Value *x, const char *what, int64_t extent, const Sor
     }
 }
 
-/// What the options ask for and nothing provides.
-void check_options(const char *what, const SortRequest &request, SourceLoc loc) {
-    if (request.options.nan == NanPlace::REJECT) {
-        fail(ErrorKind::UNSUPPORTED,
-             std::string{what} + ": nan::reject needs assertions, which no device has yet; "
-                                 "nan::last and nan::first give NaN a place",
-             loc);
+/// Makes a NaN an error of the program where the options say so.
+void reject_nan(Value *x, const char *what, const SortRequest &request, SourceLoc loc) {
+    if (request.options.nan == NanPlace::REJECT && is_float(x->scalar())) {
+        assert_that(elementwise("eq", {x, x}, loc),
+                    std::string{what} + ": a NaN where nan::reject allows none", loc);
     }
 }
 
@@ -161,17 +161,17 @@ RankedValues ranked_of(const Keys<K> &keys, const Source &source, const SortRequ
     return out;
 }
 
-/// The keys of x in the order in which its elements are adjacent.
-template<class K> void fill_from(Keys<K> &keys, const Source &source, int64_t extent) {
+/// The keys of x in the order in which its elements are adjacent, beginning with a column (null: the first).
+template<class K>
+void fill_from(Keys<K> &keys, const Source &source, int64_t extent, Value *first_column = nullptr) {
     Scalars s{keys.loc};
     keys.fill([&](Capture &c, const KeyPlace &place) {
-        auto *number = place.column;
+        auto *number = first_column ? s.op("add", first_column, place.column) : place.column;
         auto lanes = keys.layout.lane.extent;
         if (lanes > 1) {
-            number = s.op("add", s.op("mul", place.column, static_cast<uint64_t>(lanes)),
-                          place.lane);
+            number = s.op("add", s.op("mul", number, static_cast<uint64_t>(lanes)), place.lane);
         }
-        auto *valid = extent == keys.layout.positions()
+        auto *valid = !first_column && extent == keys.layout.positions()
                           ? nullptr
                           : s.op("lt", number, static_cast<uint64_t>(extent));
         return keys.format.encode(source.element(c, place.batch, number), valid, number, keys.loc);
@@ -199,39 +199,70 @@ RankedValues sort_keys(Value *x, const SortRequest &request, KeyFormat format, i
     return ranked_of(keys, source, request, extent, nullptr, false);
 }
 
-/// Sorts runs of columns as long as the result, then keeps the best of pairs of runs: each comparison of a run
-/// with the mirror image of another leaves the smaller half, which one merge puts in order.
-template<class K> void select_first(Keys<K> &keys, Keys<K> &best) {
-    auto loc = keys.loc;
+/// Columns that are sorted at a time: few enough to stay in the fastest memory.
+constexpr int64_t block_columns = 32;
+
+/// Replaces `best` by the smaller half of itself and the run of `tiles` that `move` finds for a mirrored place: one
+/// merge puts that in order.
+template<class K, class F> void keep_best(Keys<K> &best, const KeyWords &tiles, const F &move) {
+    auto loc = best.loc;
     Scalars s{loc};
     auto run = best.layout.column.extent;
-    int levels = std::countr_zero(static_cast<uint64_t>(run));
-    if (run > 1) {
-        keys.sort_columns(levels);
-    }
-    best.fill([&, tiles = keys.words()](Capture &c, const KeyPlace &place) {
-        return keys.read(c, tiles, place);
+    best.fill([&, own = best.words()](Capture &c, const KeyPlace &place) {
+        auto partner = place;
+        partner.column = s.op("sub", s.number(run - 1), place.column);
+        move(partner);
+        return best.smaller(best.read(c, own, place), best.read(c, tiles, partner));
     });
-    auto keep = [&](const KeyWords &tiles, const auto &move) {
-        best.fill([&, own = best.words()](Capture &c, const KeyPlace &place) {
-            auto partner = place;
-            partner.column = s.op("sub", s.number(run - 1), place.column);
-            move(partner);
-            return best.smaller(best.read(c, own, place), best.read(c, tiles, partner));
-        });
+    if (run > 1) {
+        best.merge_columns(s.number(std::countr_zero(static_cast<uint64_t>(run))), false);
+    }
+}
+
+/// Sorts one block of columns in runs and keeps the best of each run.
+template<class K>
+void select_from_block(Keys<K> &best, Keys<K> &block, const Source &source, int64_t extent,
+                       Value *first_column) {
+    auto loc = best.loc;
+    Scalars s{loc};
+    auto run = best.layout.column.extent, columns = block.layout.column.extent;
+    fill_from(block, source, extent, first_column);
+    if (run > 1) {
+        block.sort_columns(std::countr_zero(static_cast<uint64_t>(run)));
+    }
+    if (columns == run) {
+        return keep_best(best, block.words(), [](KeyPlace &) {});
+    }
+    for (auto &step : serial(range(0, columns / run, 1, loc), loc)) {
+        auto *begin = s.op("mul", step.index(loc).value(loc), s.number(run));
+        keep_best(best, block.words(),
+                  [&](KeyPlace &p) { p.column = s.op("add", begin, p.column); });
+    }
+}
+
+/// The first keys of all columns, in order in each lane, then of all lanes.
+template<class K>
+void select_first(Keys<K> &best, const Source &source, int64_t extent, int64_t columns) {
+    auto loc = best.loc;
+    Scalars s{loc};
+    auto run = best.layout.column.extent;
+    if (columns == run) {
+        fill_from(best, source, extent);
         if (run > 1) {
-            best.merge_columns(s.number(levels), false);
+            best.sort_columns(std::countr_zero(static_cast<uint64_t>(run)));
         }
-    };
-    if (keys.layout.column.extent > run) {
-        for (auto &step : serial(range(1, keys.layout.column.extent / run, 1, loc), loc)) {
-            auto *begin = s.op("mul", step.index(loc).value(loc), s.number(run));
-            keep(keys.words(), [&](KeyPlace &p) { p.column = s.op("add", begin, p.column); });
+    } else {
+        best.fill([&](Capture &, const KeyPlace &) { return best.format.behind(loc); });
+        auto layout = best.layout;
+        layout.column = {dim("column"), std::min(columns, std::max(run, block_columns))};
+        for (auto &step : serial(range(0, columns, layout.column.extent, loc), loc)) {
+            Keys<K> block{layout, best.format, loc};
+            select_from_block(best, block, source, extent, step.index(loc).value(loc));
         }
     }
-    for (int64_t bit = 1; bit < keys.layout.lane.extent; bit *= 2) {
-        keep(best.words(),
-             [&](KeyPlace &p) { p.lane = s.op("xor", p.lane, static_cast<uint64_t>(bit)); });
+    for (int64_t bit = 1; bit < best.layout.lane.extent; bit *= 2) {
+        keep_best(best, best.words(),
+                  [&](KeyPlace &p) { p.lane = s.op("xor", p.lane, static_cast<uint64_t>(bit)); });
     }
 }
 
@@ -240,17 +271,17 @@ RankedValues topk_keys(Value *x, int64_t k, Value *count, const SortRequest &req
                        KeyFormat format, int64_t extent, SourceLoc loc) {
     Keys<K> keys{KeyLayout::of(x, request.axis, extent, format.word), format, loc};
     Source source{x, request.axis, &keys.layout, loc};
-    fill_from(keys, source, extent);
     auto run = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
     auto columns = keys.layout.column.extent;
     if (run > columns || (run == columns && keys.layout.lane.extent == 1)) {
+        fill_from(keys, source, extent);
         keys.sort();
         return ranked_of(keys, source, request, k, count, false);
     }
     auto layout = keys.layout;
     layout.column = {dim("column"), run};
     Keys<K> best{layout, format, loc};
-    select_first(keys, best);
+    select_first(best, source, extent, columns);
     return ranked_of(best, source, request, k, count, true);
 }
 
@@ -337,8 +368,8 @@ int64_t places_for(int64_t extent) {
 
 RankedValues sort(Value *x, const SortRequest &request, SourceLoc loc) {
     auto extent = ordered_extent(x, "sort", request.axis, loc);
-    check_options("sort", request, loc);
     check_algorithm(x, "sort", extent, request, loc);
+    reject_nan(x, "sort", request, loc);
     if (extent <= 1) {
         return trivial(x, request, loc);
     }
@@ -349,7 +380,6 @@ RankedValues sort(Value *x, const SortRequest &request, SourceLoc loc) {
 
 RankedValues topk(Value *x, int64_t k, Value *count, const SortRequest &request, SourceLoc loc) {
     auto extent = ordered_extent(x, "topk", request.axis, loc);
-    check_options("topk", request, loc);
     check_algorithm(x, "topk", extent, request, loc);
     if (k < 0 || k > extent) {
         fail(ErrorKind::VALUE,
@@ -357,6 +387,7 @@ RankedValues topk(Value *x, int64_t k, Value *count, const SortRequest &request,
                  " elements along the axis; k is from 0 to the extent",
              loc, made_at(x, "tile made here"));
     }
+    reject_nan(x, "topk", request, loc);
     auto format = KeyFormat::of(x, request, places_for(extent));
     return format.word == ScalarType::UINT32
                ? topk_keys<uint32_t>(x, k, count, request, format, extent, loc)
@@ -367,9 +398,10 @@ RankedValues merge_sorted(const RankedValues &a, const RankedValues &b, const So
                           SourceLoc loc) {
     auto first = ordered_extent(a.values, "merge_sorted", request.axis, loc);
     auto second = ordered_extent(b.values, "merge_sorted", request.axis, loc);
-    check_options("merge_sorted", request, loc);
     check_parts(a.values, b.values, request.axis, loc);
     check_algorithm(a.values, "merge_sorted", first + second, request, loc);
+    reject_nan(a.values, "merge_sorted", request, loc);
+    reject_nan(b.values, "merge_sorted", request, loc);
     auto positions = 2 * places_for(std::max(first, second));
     auto format = KeyFormat::of(a.values, request, 2 * positions);
     Source source{a.values, request.axis, nullptr, loc, b.values, first};

@@ -100,6 +100,11 @@ KeyWords KeyFormat::encode(Value *x, Value *valid, Value *at, SourceLoc loc) con
     return {s.op("or", s.op("shl", bits, static_cast<uint64_t>(low_bits)), low), nullptr};
 }
 
+KeyWords KeyFormat::behind(SourceLoc loc) const {
+    return {constant_bits(word, low_mask(info(word).bits), loc),
+            wide ? constant_bits(ScalarType::INT64, INT64_MAX, loc) : nullptr};
+}
+
 Value *KeyFormat::place(const KeyWords &words, SourceLoc loc) const {
     if (wide) {
         return words.index;

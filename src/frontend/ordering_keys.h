@@ -48,6 +48,8 @@ struct KeyFormat {
     /// The key of scalar `x` at the i64 `place`; of something behind all elements where `valid` is false
     /// (null: nowhere).
     [[nodiscard]] KeyWords encode(Value *x, Value *valid, Value *place, SourceLoc loc) const;
+    /// A key that none of an element is after.
+    [[nodiscard]] KeyWords behind(SourceLoc loc) const;
     /// The place that a key holds, as i64.
     [[nodiscard]] Value *place(const KeyWords &words, SourceLoc loc) const;
     /// The element that a key was made of, if the format keeps it.

@@ -56,8 +56,13 @@ analysis::Slope storage_slope(const Storage &storage, const analysis::Slopes &sl
 }
 
 double slope_score(const analysis::Slope &slope) {
-    // A gather costs about a cycle a lane; what stays the same along the axis is loaded once.
-    return !slope.known ? -9 : slope.value == 1 ? 2 : slope.value == 0 ? 1.5 : -8;
+    // A gather costs about a cycle a lane; what stays the same along the axis is loaded once, what runs backwards
+    // is turned around in a register.
+    return !slope.known        ? -9
+           : slope.value == 1  ? 2
+           : slope.value == 0  ? 1.5
+           : slope.value == -1 ? 1
+                               : -8;
 }
 
 }// namespace

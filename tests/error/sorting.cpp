@@ -58,13 +58,6 @@ TEST(SortErrors, WhatPackedKeysCannotHold) {
               }),
               "TypeError: topk: PACKED_FP32 orders f32, not f16; leave the algorithm out");
 }
-TEST(SortErrors, RejectedNan) {
-    EXPECT_EQ(error_of([](const auto &x, Axis, Axis j) {
-                  (void)sort(x, j, ascending, {.nan = nan::reject});
-              }),
-              "UnsupportedError: sort: nan::reject needs assertions, which no device has yet; "
-              "nan::last and nan::first give NaN a place");
-}
 TEST(SortErrors, PartsThatDiffer) {
     EXPECT_EQ(
         error_of([](const auto &x, Axis, Axis j) {

@@ -72,6 +72,15 @@ def check_suites(program):
         check(row["peer"] is None and row["ratio"] is None, f"{row['case']}: a peer nobody asked for")
 
 
+def check_lines(program):
+    """Suites over lines of a matrix: their small cases."""
+    rows, _ = measure(program, ["reduce", "scan", "sort", "topk", "transpose", "--case", "^(7x5|257x)"])
+    names = {(r["suite"], r["case"]) for r in rows}
+    for name in (("reduce", "257x1538-sum-columns"), ("scan", "7x5-rows"), ("sort", "257x1000"),
+                 ("topk", "7x5-2"), ("transpose", "257x1538")):
+        check(name in names, f"{name} was not measured")
+
+
 def check_peer(program):
     """An installed peer is compared with; for another one the command that brings it is printed."""
     rows, text = measure(program, ["gemm", "--case", "^7x5x3$", "--peers", "openblas"])
@@ -87,6 +96,7 @@ def check_peer(program):
 def main():
     program = sys.argv[1]
     check_suites(program)
+    check_lines(program)
     check_peer(program)
     for message, arguments in REFUSED.items():
         done = run(program, arguments)

@@ -16,7 +16,7 @@ inline constexpr SortOrder ascending = SortOrder::ASCENDING, descending = SortOr
 enum class NanPlace : uint8_t {
     LAST,
     FIRST,
-    REJECT,///< a NaN is an error of the program; UnsupportedError until devices can assert
+    REJECT,///< a NaN ends the launch with an AssertionError that points at the call
 };
 namespace nan {
 inline constexpr NanPlace last = NanPlace::LAST, first = NanPlace::FIRST, reject = NanPlace::REJECT;

@@ -3,6 +3,8 @@
 
 #include "frontend/element_maps.h"
 
+#include <algorithm>
+
 namespace luisa::tile::core {
 
 using ir::Opcode;
@@ -23,6 +25,9 @@ Value *extract_along(Value *x, Dim axis, Value *at, SourceLoc loc) {
     }
     auto &c = current(loc);
     auto *type = c.module->tile(x->scalar(), dims_without(x, axis));
+    if (x->type()->dims[static_cast<size_t>(x->type()->find(axis))].extent == 1) {
+        at = constant_bits(ScalarType::INT64, 0, loc);// one element stands for all
+    }
     return emit_value(c, Opcode::EXTRACT, {x, at}, type, ir::AccessPayload{{axis}, false}, loc);
 }
 
@@ -62,21 +67,35 @@ void check_contract_scan(ReductionPolicy policy, SourceLoc loc) {
     }
 }
 
+static bool spreads(const Value *x, const std::vector<ir::DimExtent> &dims) {
+    const auto &own = x->type()->dims;
+    return std::all_of(own.begin(), own.end(), [&](const ir::DimExtent &d) {
+        return std::any_of(dims.begin(), dims.end(), [&](const ir::DimExtent &t) {
+            return t.dim == d.dim && (d.extent == 1 || d.extent == t.extent);
+        });
+    });
+}
+
+void check_flags(Value *flags, Value *like, const char *what, SourceLoc loc) {
+    if (flags && !spreads(flags, like->type()->dims)) {
+        fail(ErrorKind::SHAPE,
+             std::string{"scan: a "} + what + " of shape " + shape_text(flags) +
+                 " does not fit a tile of shape " + shape_text(like) +
+                 "; its dimensions are among those of the tile",
+             loc, made_at(flags, "made here"));
+    }
+}
+
 static Value *spread(Value *x, Value *like, const std::vector<ir::DimExtent> &dims, SourceLoc loc) {
     auto &c = current(loc);
     if (x->type()->dims == dims) {
         return x;
     }
-    for (const auto &d : x->type()->dims) {
-        bool fits = std::any_of(dims.begin(), dims.end(), [&](const ir::DimExtent &t) {
-            return t.dim == d.dim && (d.extent == 1 || d.extent == t.extent);
-        });
-        if (!fits) {
-            fail(ErrorKind::SHAPE,
-                 "scan: a state of shape " + shape_text(x) + " does not fit a tile of shape " +
-                     shape_text(like) + "; it has dimensions of the tile, but not the scanned one",
-                 loc, made_at(x, "made here"));
-        }
+    if (!spreads(x, dims)) {
+        fail(ErrorKind::SHAPE,
+             "scan: a state of shape " + shape_text(x) + " does not fit a tile of shape " +
+                 shape_text(like) + "; it has dimensions of the tile, but not the scanned one",
+             loc, made_at(x, "made here"));
     }
     return emit_value(c, Opcode::BROADCAST, {x}, c.module->tile(x->scalar(), dims), ir::None{},
                       loc);

@@ -157,4 +157,30 @@ TEST(ContractScans, Segments) {
     }
 }
 
+/// A mask or heads of one element along the axis hold for all of it.
+TEST(ContractScans, FlagsOfOneElement) {
+    for (bool on : {false, true}) {
+        auto definition = tile_kernel(
+            [=](TensorView<const int32_t, 1> X, TensorView<int32_t, 2> Y) {
+                for ([[maybe_unused]] auto &root : parallel(shape(1))) {
+                    Axis item = axis("item", 9), one = axis(item.dim, 1);
+                    auto x = X(coord(0), shape(item)).load();
+                    auto flag = full<int32_t>(shape(one), on ? 1 : 0) > 0, off = !flag && flag;
+                    SegmentedScanOptions masked;
+                    masked.mask = flag;
+                    Y(coord(0, 0), shape(1, item)).store(segmented_scan(x, flag, item, add));
+                    Y(coord(1, 0), shape(1, item)).store(segmented_scan(x, off, item, add, masked));
+                }
+            });
+        auto kernel = definition.capture(tensor_shape(9), tensor_shape(2, 9));
+        auto x = std::vector<int32_t>{1, 2, 3, 4, 5, 6, 7, 8, 9};
+        auto left = run_both(kernel, {dense<int32_t>({9}, x), output_view<int32_t>({2, 9})});
+        for (size_t i = 0; i < 9; ++i) {
+            auto sum = static_cast<int32_t>((i + 1) * (i + 2) / 2);
+            EXPECT_EQ(as_int32(left[1], i), on ? x[i] : sum);
+            EXPECT_EQ(as_int32(left[1], 9 + i), on ? sum : 0);
+        }
+    }
+}
+
 }// namespace

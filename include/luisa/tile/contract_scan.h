@@ -34,6 +34,8 @@ Value *insert_along(Value *y, Dim axis, Value *at, Value *part, SourceLoc loc);
 Axis scanned_axis(const std::vector<Value *> &values, Dim axis, SourceLoc loc);
 /// ValueError for a policy that a scan over states does not have.
 void check_contract_scan(ReductionPolicy policy, SourceLoc loc);
+/// ShapeError unless `flags`, the `what` of a scan over `like`, has dimensions of it only; null passes.
+void check_flags(Value *flags, Value *like, const char *what, SourceLoc loc);
 /// `x` with the shape of `like`.
 Value *spread_like(Value *x, Value *like, SourceLoc loc);
 /// `x` with the shape of `like` without the axis. ShapeError if it does not spread there.
@@ -63,6 +65,8 @@ S scan_states(const S &x, S &state, const S &nothing, const Merge &merge, const 
     auto axis = scanned_axis(field_values(x, loc), loop.axis, loc);
     auto result = x;
     auto *like = field_values(x, loc)[0];
+    check_flags(loop.mask, like, "mask", loc);
+    check_flags(loop.heads, like, "tile of heads", loc);
     auto *seeded = constant_bits(ScalarType::BOOL, loop.seeded, loc);
     Tile<bool> some{spread_over(seeded, like, loop.axis, loc), loc};
     for (auto &step : serial(shape(axis), loc)) {

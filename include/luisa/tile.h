@@ -7,6 +7,7 @@
 #include <luisa/tile/einsum.h>
 #include <luisa/tile/exchange.h>
 #include <luisa/tile/kernel.h>
+#include <luisa/tile/memory.h>
 #include <luisa/tile/ops.h>
 #include <luisa/tile/runtime.h>
 #include <luisa/tile/scatter.h>

@@ -62,8 +62,88 @@ struct Walk {
         }
     }
 
+    static Slope sum(const Slope &a, const Slope &b, int64_t sign) {
+        return {a.known && b.known, a.value + sign * b.value};
+    }
+
+    /// Slope of an integer tile, such as a coordinate of a mapped access.
+    Slope tile_slope(const ir::Value *value, const Slopes &slopes) {
+        auto *op = value->definition();
+        bool moves = false;
+        for (const auto &d : value->type()->dims) {
+            auto s = slope_of(slopes, d.dim);
+            moves |= d.extent != 1 && (!s.known || s.value != 0);
+        }
+        if (!moves) {
+            return {};
+        }
+        switch (op ? op->opcode() : Opcode::YIELD) {
+            case Opcode::IOTA: return slope_of(slopes, value->type()->dims.front().dim);
+            case Opcode::BROADCAST:
+            case Opcode::PER: return tile_slope(op->operand(0), slopes);
+            case Opcode::ADD:
+                return sum(tile_slope(op->operand(0), slopes), tile_slope(op->operand(1), slopes),
+                           1);
+            case Opcode::SUB:
+                return sum(tile_slope(op->operand(0), slopes), tile_slope(op->operand(1), slopes),
+                           -1);
+            case Opcode::MAP:
+                bind(*op, slopes);
+                return scalar_slope(op->body()->terminator()->operand(0));
+            default: return {false, 0};
+        }
+    }
+
+    void bind(const ir::Operation &map, const Slopes &slopes) {
+        const auto &dims = map.result()->type()->dims;
+        for (size_t i = 0; i < dims.size(); ++i) {
+            arguments[map.body()->argument(i)] = slope_of(slopes, dims[i].dim);
+        }
+    }
+
+    /// How the coordinates of a part, and with it the source of an extract, move.
+    Slopes slopes_behind_extract(const ir::Operation &op, const Slopes &slopes) const {
+        const auto &payload = op.get<ir::AccessPayload>();
+        Slopes inner = slopes;
+        for (size_t i = 0; i < payload.dims.size(); ++i) {
+            auto at = scalar_slope(op.operand(1 + i));
+            inner[payload.dims[i].id] = payload.box.empty()
+                                            ? at
+                                            : sum(at, slope_of(slopes, payload.box[i].dim), 1);
+        }
+        return inner;
+    }
+    Slopes slopes_of_part(const ir::Operation &op, const Slopes &slopes) const {
+        const auto &payload = op.get<ir::AccessPayload>();
+        Slopes inner = slopes;
+        for (size_t i = 0; i < payload.box.size(); ++i) {
+            inner[payload.box[i].dim.id] = sum(slope_of(slopes, payload.dims[i]),
+                                               scalar_slope(op.operand(2 + i)), -1);
+        }
+        return inner;
+    }
+
     /// `seen` holds what was visited under these very slopes: shared subexpressions are walked once.
     using Seen = std::unordered_set<const ir::Value *>;
+
+    void walk_access(const ir::Operation &op, const Slopes &slopes, bool pointwise, Seen &seen) {
+        bool extract = op.opcode() == Opcode::EXTRACT;
+        bool whole = op.get<ir::AccessPayload>().dims.empty();
+        Seen below;
+        if (whole) {
+            return walk(op.operand(extract ? 0 : 1), slopes, pointwise, seen);
+        }
+        if (extract) {
+            walk(op.operand(0), slopes_behind_extract(op, slopes), false, below);
+        } else {
+            Seen part;
+            walk(op.operand(1), slopes_of_part(op, slopes), false, part);
+            walk(op.operand(0), slopes, pointwise, below);
+        }
+        for (size_t i = extract ? 1 : 2; i < op.operand_count(); ++i) {
+            walk(op.operand(i), slopes, false, seen);
+        }
+    }
 
     void walk(const ir::Value *value, const Slopes &slopes, bool pointwise, Seen &seen) {
         if (!seen.insert(value).second) {
@@ -82,6 +162,7 @@ struct Walk {
         switch (op->opcode()) {
             case Opcode::CONSTANT:
             case Opcode::IOTA:
+            case Opcode::MEMORY_ALLOC:
             case Opcode::EXTENT: return;
             case Opcode::RETYPE: {
                 Slopes inner;
@@ -93,30 +174,10 @@ struct Walk {
                 return walk(op->operand(0), inner, pointwise, below);
             }
             case Opcode::EXTRACT:
-            case Opcode::INSERT: {
-                const auto &payload = op->get<ir::AccessPayload>();
-                size_t first = op->opcode() == Opcode::EXTRACT ? 1 : 2;
-                Slopes inner = slopes;
-                if (op->opcode() == Opcode::EXTRACT) {
-                    for (size_t i = 0; i < payload.dims.size(); ++i) {
-                        inner[payload.dims[i].id] = scalar_slope(op->operand(first + i));
-                    }
-                } else {
-                    walk(op->operand(1), slopes, false, seen);
-                }
-                Seen below;
-                walk(op->operand(0), inner, false, below);
-                for (size_t i = first; i < op->operand_count(); ++i) {
-                    walk(op->operand(i), slopes, false, seen);
-                }
-                return;
-            }
+            case Opcode::INSERT: return walk_access(*op, slopes, pointwise, seen);
             case Opcode::MAP: {
-                auto *body = op->body();
-                for (size_t i = 0; i < body->arguments().size(); ++i) {
-                    arguments[body->argument(i)] = slope_of(slopes, value->type()->dims[i].dim);
-                }
-                return walk(body->terminator()->operand(0), slopes, false, seen);
+                bind(*op, slopes);
+                return walk(op->body()->terminator()->operand(0), slopes, false, seen);
             }
             default:
                 for (auto *operand : op->operands()) {
@@ -137,6 +198,8 @@ bool is_inline(const ir::Operation &op) {
         case Opcode::EXTRACT:
         case Opcode::INSERT:
         case Opcode::MAP:
+        case Opcode::PER:
+        case Opcode::MEMORY_ALLOC:
         case Opcode::EXTENT: return true;
         case Opcode::LOAD: return !op.result()->type()->is_scalar();
         default: return ir::is_elementwise(op.opcode());
@@ -166,19 +229,30 @@ std::vector<int64_t> view_strides(const ir::Type &view) {
     return strides;
 }
 
-Slope address_slope(const ir::Type &view, const ir::Type &loaded, const Slopes &slopes) {
-    auto strides = view_strides(view);
+Slope address_slope(const ir::Operation &access, const Slopes &slopes) {
+    bool load = access.opcode() == Opcode::LOAD;
+    bool mapped = load ? access.get<ir::LoadPayload>().mapped
+                       : access.get<ir::StorePayload>().mapped;
+    const auto &dims = load ? access.result()->type()->dims : access.get<ir::StorePayload>().box;
+    auto strides = view_strides(*access.operand(0)->type());
+    const std::function<bool(const ir::Value *)> no_leaf;
+    const std::function<void(const Leaf &)> no_visit;
+    Walk walk{no_leaf, no_visit, {}};
     Slope total;
-    for (size_t i = 0; i < loaded.dims.size() && i < strides.size(); ++i) {
-        auto found = slopes.find(loaded.dims[i].dim.id);
-        if (found == slopes.end() || (found->second.known && found->second.value == 0) ||
-            loaded.dims[i].extent <= 1) {
+    for (size_t i = 0; i < strides.size() && (mapped || i < dims.size()); ++i) {
+        Slope at;
+        if (mapped) {
+            at = walk.tile_slope(access.operand((load ? 1 : 2) + i), slopes);
+        } else if (dims[i].extent > 1) {
+            at = Walk::slope_of(slopes, dims[i].dim);
+        }
+        if (at.known && at.value == 0) {
             continue;
         }
-        if (!found->second.known || strides[i] == ir::runtime_value) {
+        if (!at.known || strides[i] == ir::runtime_value) {
             return {false, 0};
         }
-        total.value += strides[i] * found->second.value;
+        total.value += strides[i] * at.value;
     }
     return total;
 }

@@ -23,7 +23,7 @@ using Slopes = std::unordered_map<uint32_t, Slope>;
 struct Leaf {
     const ir::Value *value = nullptr;
     Slopes slopes;
-    bool pointwise = true;///< reached without extract, insert or map
+    bool pointwise = true;///< read at the very place of the expression's own element
 };
 
 /// Visits the leaves of the inline expression of `value` when its dimensions move by `slopes`:
@@ -33,10 +33,9 @@ void visit_leaves(const ir::Value *value, const Slopes &slopes,
                   const std::function<bool(const ir::Value *)> &is_leaf,
                   const std::function<void(const Leaf &)> &visit);
 
-/// Stride in elements along which a view or load moves: the slope-weighted sum of the view's
-/// strides. Unknown when a stride is known at launch only.
-[[nodiscard]] Slope address_slope(const ir::Type &view, const ir::Type &loaded,
-                                  const Slopes &slopes);
+/// Stride in elements along which a load or store moves in its view: the slope-weighted sum of the view's
+/// strides. Unknown when a stride is known at launch only, or a coordinate of a mapped one is not affine.
+[[nodiscard]] Slope address_slope(const ir::Operation &access, const Slopes &slopes);
 
 /// Strides of a view in elements: `runtime_value` where only the launch knows.
 [[nodiscard]] std::vector<int64_t> view_strides(const ir::Type &view);

@@ -85,6 +85,11 @@ Interval operation(const ir::Operation &op, int depth) {
             return {v, v};
         }
         case Opcode::EXTENT: return {0, INT64_MAX};
+        case Opcode::IOTA: return {0, op.result()->type()->dims.front().extent - 1};
+        case Opcode::BROADCAST:
+        case Opcode::RETYPE:
+        case Opcode::PER: return at(0);
+        case Opcode::MAP: return evaluate(op.body()->terminator()->operand(0), depth + 1);
         case Opcode::ADD: return sum(at(0), at(1));
         case Opcode::SUB: return combine(at(0), at(1), sub);
         case Opcode::MUL: {

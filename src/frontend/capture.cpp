@@ -3,6 +3,7 @@
 
 #include "frontend/canonical.h"
 #include "frontend/kernel_access.h"
+#include "ir/initialisation.h"
 #include "ir/text.h"
 #include "ir/tree_reduction.h"
 #include "ir/verifier.h"
@@ -140,6 +141,19 @@ static void check_trees(const ir::Region &region) {
     }
 }
 
+static void check_initialised(const ir::Module &module) {
+    auto early = ir::find_early_read(module);
+    if (!early) {
+        return;
+    }
+    std::vector<Error::Note> notes{{"Memory made here", early->alloc->loc}};
+    if (early->skipped) {
+        notes.push_back({"this nest stores to it, but may run zero times", early->skipped->loc});
+    }
+    throw ScopeError{"a Memory is read before anything was certainly stored to it; store first",
+                     early->read->loc, std::move(notes)};
+}
+
 struct CaptureScope::State {
     State(const KernelOptions &options, SourceLoc loc) : capture{options, loc} {}
     Capture capture;
@@ -188,6 +202,7 @@ Kernel CaptureScope::finish() {
     prune(*c.module);
     check_trees(*c.module->kernel()->body);
     canonicalize(*c.module);
+    check_initialised(*c.module);
     for (auto &region : c.regions) {
         region.open = false;
     }

@@ -24,6 +24,7 @@ struct NestRegion {
     std::vector<Value *> indices;
     std::vector<Dim> dims;///< of the indices; empty for ranges
     std::vector<Variable *> touched;
+    NestRegion *active = nullptr;///< the branch that a domain with conditions wraps its body in
     bool open = true;
     bool no_writes = false;///< conditions and map bodies only read outer variables
     SourceLoc loc;
@@ -44,7 +45,7 @@ struct Variable {
     uint64_t capture = 0, serial = 0;
     NestRegion *scope = nullptr;
     SourceLoc declared;
-    bool alive = true;
+    bool alive = true, is_memory = false;
     const void *object = nullptr;///< where its C++ object is, or was
     std::vector<Entry> stack;
 };

@@ -3,6 +3,8 @@
 #include "frontend/contracts.h"
 #include "ir/effects.h"
 
+#include <algorithm>
+
 namespace luisa::tile {
 
 namespace core {
@@ -22,7 +24,7 @@ NestRegion &region_of(const Nest &nest, SourceLoc loc) {
 }
 
 /// The coordinate of a nest in its own domain, or along its whole path from the root.
-static std::vector<Value *> nest_coordinates(const Nest &nest, bool whole_path, SourceLoc loc) {
+static std::vector<Value *> coordinates_of(const Nest &nest, bool whole_path, SourceLoc loc) {
     auto *region = &region_of(nest, loc);
     std::vector<Value *> path = region->indices;
     for (region = region->parent; whole_path && region; region = region->parent) {
@@ -44,11 +46,48 @@ void wrong_coordinate_count(const char *what, size_t takes, size_t count, size_t
 }
 
 Coord origin_of(const ViewMap &map, const Nest &nest, SourceLoc loc) {
-    auto own = nest_coordinates(nest, false, loc), path = nest_coordinates(nest, true, loc);
+    auto own = coordinates_of(nest, false, loc), path = coordinates_of(nest, true, loc);
     if (map.takes != own.size() && map.takes != path.size()) {
         wrong_coordinate_count("view map", map.takes, own.size(), path.size(), loc);
     }
     return map.origin(map.takes == own.size() ? own.data() : path.data());
+}
+
+std::vector<Value *> nest_coordinates(const Nest &nest, size_t count, SourceLoc loc) {
+    auto own = coordinates_of(nest, false, loc), path = coordinates_of(nest, true, loc);
+    if (count != own.size() && count != path.size()) {
+        wrong_coordinate_count("where", count, own.size(), path.size(), loc);
+    }
+    return count == own.size() ? own : path;
+}
+
+Value *domain_element(Value *tile, const Nest &nest, SourceLoc loc) {
+    auto &c = current(loc);
+    const auto &region = region_of(nest, loc);
+    std::vector<Value *> operands{tile};
+    ir::AccessPayload access;
+    for (const auto &d : tile->type()->dims) {
+        auto at = std::find(region.dims.begin(), region.dims.end(), d.dim) - region.dims.begin();
+        if (static_cast<size_t>(at) == region.dims.size()) {
+            fail(ErrorKind::SHAPE,
+                 "where: the tile of shape " + ir::extents_text(*tile->type()) +
+                     " has a dimension that is none of the domain's" +
+                     (region.dims.empty() ? "; a range has none, give a lambda" : ""),
+                 loc, {{"nest opened here", region.loc}});
+        }
+        access.dims.push_back(d.dim);
+        // One element stands for all.
+        operands.push_back(d.extent == 1 ? constant(ScalarType::INT64, literal(int64_t{0}), loc)
+                                         : region.indices[static_cast<size_t>(at)]);
+    }
+    return emit_value(c, Opcode::EXTRACT, operands, c.module->scalar(tile->scalar()), access, loc);
+}
+
+Value *per(Value *x, const Nest &nest, SourceLoc loc) {
+    auto &c = current(loc);
+    auto operands = coordinates_of(nest, false, loc);
+    operands.insert(operands.begin(), x);
+    return emit_value(c, Opcode::PER, operands, x->type(), ir::None{}, loc);
 }
 
 void begin_while(SourceLoc loc) {
@@ -110,7 +149,7 @@ Scalar<int64_t> Nest::index(Dim d, SourceLoc loc) const {
 Coord Nest::coord(SourceLoc loc) const {
     Coord place;
     place.loc = loc;
-    for (auto *index : nest_coordinates(*this, true, loc)) {
+    for (auto *index : coordinates_of(*this, true, loc)) {
         place.parts.emplace_back(Scalar<int64_t>{index, loc}, loc);
     }
     return place;
@@ -123,16 +162,17 @@ void Nest::stage(const char *name, SourceLoc loc) const {
         fail(ErrorKind::SCOPE, "stage() belongs to the handle of a pipeline", loc,
              {{"opened here", region.loc}});
     }
-    if (c.current != &region) {
+    if (c.current != &region && c.current != region.active) {
         fail(ErrorKind::SCOPE,
              "a stage cut stands at the body level of its pipeline, not inside a nested region",
              loc, {{"pipeline opened here", region.loc}});
     }
     bool first = true;
-    for (auto *op : *region.region) {
+    const auto &body = *c.current->region;
+    for (auto *op : body) {
         first &= op->opcode() != ir::Opcode::STAGE;
     }
-    for (auto *op : *region.region) {
+    for (auto *op : body) {
         bool on_tiles = false;
         for (auto *result : op->results()) {
             on_tiles |= !result->type()->is_scalar();
@@ -168,6 +208,16 @@ NestRange::Iterator NestRange::begin() {
         }
     }
     auto kind = static_cast<size_t>(_options.kind);
+    for (auto [what, value] :
+         {std::pair{"max_in_flight", _options.pipeline.max_in_flight},
+          std::pair{"initiation_interval", _options.pipeline.initiation_interval}}) {
+        if (value < 0) {
+            fail(ErrorKind::VALUE,
+                 std::string{"pipeline: "} + what + " is " + std::to_string(value) +
+                     "; expected 0 (the planner's choice) or more",
+                 _loc);
+        }
+    }
     ir::NestPayload payload;
     payload.exec = _options.level;
     payload.pipeline = _options.pipeline;
@@ -198,13 +248,32 @@ NestRange::Iterator NestRange::begin() {
     }
     _nest = &c.nests.emplace_back(region);
     _exceptions = std::uncaught_exceptions();
+    open_condition();
     return {this};
+}
+
+/// What `where` leaves out of a domain is an empty branch around the body.
+void NestRange::open_condition() {
+    core::Value *all = nullptr;
+    for (const auto &condition : _domain.conditions) {
+        auto *one = condition(*_nest);
+        all = all ? core::elementwise("and", {all, one}, _loc) : one;
+    }
+    if (all) {
+        core::begin_if(all, _loc);
+        _nest->region()->active = current(_loc).current;
+    }
 }
 
 void NestRange::close() {
     auto &c = current(_loc);
-    if (c.current != _nest->region()) {
+    auto *active = _nest->region()->active;
+    if (c.current != (active ? active : _nest->region())) {
         fail(ErrorKind::SCOPE, "nest bodies close out of order", _loc);
+    }
+    if (active) {
+        core::begin_else();
+        guarded(c, core::end_if);
     }
     _closed = true;
     guarded(c, [&] {

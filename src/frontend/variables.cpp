@@ -87,7 +87,7 @@ bool only_inserts(const Value *value, const Value *incoming) {
         if (!op) {
             return false;
         }
-        if (op->opcode() == ir::Opcode::INSERT) {
+        if (op->opcode() == ir::Opcode::INSERT && !op->get<ir::AccessPayload>().dims.empty()) {
             value = op->operand(0);
         } else if (op->opcode() == ir::Opcode::IF) {
             return only_inserts(op->body(0)->terminator()->operand(value->index()), incoming) &&
@@ -118,6 +118,12 @@ ir::AncestorUpdate classify_update(NestRegion &region, const Variable &v, Value 
     }
     if (!only_inserts(yielded, incoming)) {
         auto *op = yielded->definition();
+        if (v.is_memory) {
+            fail(ErrorKind::SCOPE,
+                 "every instance of this `parallel` stores the whole of an outer Memory; store "
+                 "disjoint boxes, memory(origin, shape).store(…), or make the Memory inside",
+                 op && op->loc.known() ? op->loc : region.loc, {{"Memory made here", v.declared}});
+        }
         fail(ErrorKind::SCOPE,
              "an outer value assigned inside `parallel` depends on the child's coordinates; write "
              "y = "

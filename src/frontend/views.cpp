@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontend/capture.h"
+#include "frontend/view_checks.h"
 #include "ir/check_operations.h"
 
 #include <algorithm>
@@ -10,8 +10,6 @@ namespace luisa::tile {
 namespace core {
 
 using ir::Opcode;
-
-namespace {
 
 Capture &check_view(const ViewHandle &view, SourceLoc loc) {
     auto &c = current(loc);
@@ -28,6 +26,8 @@ void check_effect_allowed(Capture &c, const char *what, SourceLoc loc) {
         }
     }
 }
+
+namespace {
 
 std::vector<Value *> coordinates(const ViewHandle &view, const Coord &place, SourceLoc loc) {
     auto rank = view->parameter->type()->rank();
@@ -92,7 +92,7 @@ Value *load(const ViewHandle &view, const Coord &origin, const Shape &shape, Bou
         operands.push_back(fallback);
     }
     return emit_value(c, Opcode::LOAD, operands, c.module->tile(view->parameter->scalar(), dims),
-                      ir::LoadPayload{bounds, fallback != nullptr}, loc);
+                      ir::LoadPayload{bounds, fallback != nullptr, false}, loc);
 }
 
 Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc) {
@@ -102,11 +102,7 @@ Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc) {
                       c.module->scalar(view->parameter->scalar()), ir::LoadPayload{}, loc);
 }
 
-void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
-           Value *tile, SourceLoc loc) {
-    auto &c = check_view(view, loc);
-    check_effect_allowed(c, "a store", loc);
-    auto box = box_of(view, shape, loc);
+Value *fit_into_box(Capture &c, Value *tile, const std::vector<ir::DimExtent> &box, SourceLoc loc) {
     // Positional dimensions of extent one that the box lacks are dropped; the rest must fit it.
     std::vector<ir::DimExtent> kept;
     for (const auto &d : tile->type()->dims) {
@@ -128,10 +124,18 @@ void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Boun
             kept.push_back(d);
         }
     }
-    tile = fit_dims(c, tile, kept, loc);
+    return fit_dims(c, tile, kept, loc);
+}
+
+void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
+           Value *tile, SourceLoc loc) {
+    auto &c = check_view(view, loc);
+    check_effect_allowed(c, "a store", loc);
+    auto box = box_of(view, shape, loc);
+    tile = fit_into_box(c, tile, box, loc);
     auto operands = coordinates(view, origin, loc);
     operands.insert(operands.begin() + 1, tile);
-    emit(c, Opcode::STORE, operands, {}, ir::StorePayload{bounds, box}, loc);
+    emit(c, Opcode::STORE, operands, {}, ir::StorePayload{bounds, box, false}, loc);
 }
 
 void store_element(const ViewHandle &view, const Coord &place, Value *value, SourceLoc loc) {
@@ -139,7 +143,7 @@ void store_element(const ViewHandle &view, const Coord &place, Value *value, Sou
     check_effect_allowed(c, "a store", loc);
     auto operands = coordinates(view, place, loc);
     operands.insert(operands.begin() + 1, value);
-    emit(c, Opcode::STORE, operands, {}, ir::StorePayload{Bounds::ZERO, {}}, loc);
+    emit(c, Opcode::STORE, operands, {}, ir::StorePayload{}, loc);
 }
 
 Value *atomic_element(const ViewHandle &view, const Coord &place, AtomicOp op, Value *value,

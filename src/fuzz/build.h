@@ -121,7 +121,7 @@ struct Program {
     bool make_print();
 
     // Nests (generate_nests.cpp)
-    Domain make_domain(bool parallel);
+    Domain make_domain();
     bool make_parallel();
     bool make_serial();
     bool make_reduce();

@@ -84,7 +84,7 @@ Value *Program::accumulated(Value *state, const Fact &initial, int64_t times, bo
 }
 
 bool Program::make_serial() {
-    auto domain = make_domain(false);
+    auto domain = make_domain();
     bool pipeline = random.chance(50);
     if (pipeline) {
         domain.payload.pipeline.max_in_flight = static_cast<int>(random.below(4));
@@ -140,7 +140,7 @@ bool Program::make_serial() {
 }
 
 bool Program::make_reduce() {
-    auto domain = make_domain(false);
+    auto domain = make_domain();
     static constexpr ReductionPolicy policies[] = {
         ReductionPolicy::UNORDERED_TREE, ReductionPolicy::ORDERED_TREE, ReductionPolicy::FOLD_LEFT,
         ReductionPolicy::FOLD_RIGHT, ReductionPolicy::BALANCED_TREE};

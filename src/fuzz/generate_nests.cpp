@@ -26,7 +26,7 @@ Fact anything(const Value *v) {
 
 }// namespace
 
-Domain Program::make_domain(bool parallel) {
+Domain Program::make_domain() {
     Domain domain;
     auto number = [&](int64_t n) {
         // The same number from the launch, if the program has it.
@@ -65,10 +65,6 @@ Domain Program::make_domain(bool parallel) {
         domain.operands.push_back(number(n));
         domain.extents.push_back(n);
         domain.count *= n;
-    }
-    static constexpr ExecLevel levels[] = {ExecLevel::CORE, ExecLevel::VECTOR, ExecLevel::THREAD};
-    if (parallel && random.chance(4)) {
-        domain.payload.exec = random.pick(levels);
     }
     return domain;
 }
@@ -191,7 +187,7 @@ Value *Program::insert_chain(Value *state, const Domain &domain,
 }
 
 bool Program::make_parallel() {
-    auto domain = make_domain(true);
+    auto domain = make_domain();
     std::vector<Value *> states;
     for (size_t i = 0, n = random.below(3); i < n; ++i) {
         bool inserts = random.chance(65);

@@ -31,6 +31,13 @@ std::string Context::parameter_name(const ir::Value *view) const {
 }
 
 void undefined_use(const ir::Operation *op, const std::string &use, const ir::Operation *load) {
+    if (load->opcode() == ir::Opcode::MEMORY_ALLOC) {
+        throw BoundsError{"an undefined element: nothing was stored there in the Memory made at " +
+                              to_string(load->loc) + ", and " + use +
+                              "; store every element before it is used",
+                          op->loc,
+                          {{"Memory made here", load->loc}}};
+    }
     throw BoundsError{"an undefined element: it was read outside its view under bounds::predicate "
                       "at " +
                           to_string(load->loc) + ", and " + use +

@@ -62,6 +62,7 @@ void run_broadcast(Context &context, const Step &step);
 void run_retype(Context &context, const Step &step);
 void run_extract(Context &context, const Step &step);
 void run_insert(Context &context, const Step &step);
+void run_memory_alloc(Context &context, const Step &step);
 void run_map(Context &context, const Step &step);
 void run_reduce_expression(Context &context, const Step &step);
 void run_scan(Context &context, const Step &step);
@@ -82,6 +83,10 @@ void run_elementwise(Context &context, const Step &step);
 /// Writes operand 1 of an `insert` into `x`, a tile like operand 0, at the current values of the
 /// coordinate operands. Elements written are appended to `written` unless it is null.
 void insert_into(Context &context, const Step &step, Tile &x, Numbers *written);
+
+/// `extract` and `insert` of a part that is a box.
+void extract_box(Context &context, const Step &step);
+void insert_box(Context &context, const Step &step, Tile &x, Numbers *written);
 
 /// The elements of `step`'s operand spread over the box that it walks; may use `scratch`.
 [[nodiscard]] const Tile &spread(Context &context, const Step &step, size_t operand, Tile &scratch);

@@ -19,13 +19,46 @@ uint64_t read(ScalarType type, const std::byte *from) {
 
 void write(ScalarType type, uint64_t bits, std::byte *to) { std::memcpy(to, &bits, size_of(type)); }
 
-Numbers origin_of(const Context &context, const Step &step, size_t first, size_t rank) {
-    Numbers origin(rank);
-    for (size_t i = 0; i < rank; ++i) {
-        origin[i] = context.integer(step, first + i, "a coordinate");
+/// Where an access is in its view: the origin of a box and the place in it, or, when mapped, the
+/// coordinates that operands from `first` on give to its element.
+class Place {
+public:
+    Place(const Context &context, const Step &step, size_t first, size_t rank, bool mapped)
+        : origin(rank), at(rank, 0) {
+        for (size_t i = 0; i < rank; ++i) {
+            if (mapped) {
+                _tiles.push_back(&context.tile(step.operands[first + i]));
+                _strides.push_back(&step.accesses[first + i].strides);
+            } else {
+                origin[i] = context.integer(step, first + i, "a coordinate");
+            }
+        }
+        _op = step.op;
     }
-    return origin;
-}
+    void move(const Numbers &to) {
+        if (_tiles.empty()) {
+            at = to;
+            return;
+        }
+        for (size_t i = 0; i < _tiles.size(); ++i) {
+            int64_t element = 0;
+            for (size_t k = 0; k < to.size(); ++k) {
+                element += to[k] * (*_strides[i])[k];
+            }
+            if (auto *load = _tiles[i]->undefined_at(element)) {
+                undefined_use(_op, std::string{_op->name()} + " uses it as a coordinate", load);
+            }
+            origin[i] = static_cast<int64_t>(_tiles[i]->bits[static_cast<size_t>(element)]);
+        }
+    }
+
+    Numbers origin, at;
+
+private:
+    const ir::Operation *_op = nullptr;
+    std::vector<const Tile *> _tiles;
+    std::vector<const Numbers *> _strides;
+};
 
 /// The byte address of element origin + at, or null outside the view.
 std::byte *address(const View &view, const Numbers &origin, const Numbers &at, size_t size) {
@@ -114,7 +147,8 @@ void run_load(Context &context, const Step &step) {
     const auto &view = context.views[step.op->operand(0)->index()];
     auto scalar = step.op->operand(0)->scalar();
     auto rank = view.extents.size();
-    auto origin = origin_of(context, step, 1, rank);
+    Place place{context, step, 1, rank, payload.mapped};
+    const auto &origin = place.origin, &at = place.at;
     const auto *fallback = payload.has_fallback ? &spread(context, step, step.operands.size() - 1,
                                                           context.scratch[0])
                                                 : nullptr;
@@ -122,7 +156,8 @@ void run_load(Context &context, const Step &step) {
     // A scalar result is a box of ones.
     auto extents = step.op->result()->type()->is_scalar() ? Numbers(rank, 1) : step.extents;
     int64_t i = 0;
-    walk<0>(extents, {}, [&](const Numbers &at, const auto &) {
+    walk<0>(extents, {}, [&](const Numbers &element, const auto &) {
+        place.move(element);
         auto to = static_cast<size_t>(i);
         if (const auto *from = address(view, origin, at, size_of(scalar))) {
             out.bits[to] = read(scalar, from);
@@ -146,12 +181,14 @@ void run_store(Context &context, const Step &step) {
     const auto &view = context.views[parameter->index()];
     auto scalar = parameter->scalar();
     auto rank = view.extents.size();
-    auto origin = origin_of(context, step, 2, rank);
+    Place place{context, step, 2, rank, payload.mapped};
+    const auto &origin = place.origin, &at = place.at;
     auto whole = !payload.box.empty();
     auto extents = whole ? step.extents : Numbers(rank, 1);
     auto strides = whole ? step.accesses[1].strides : Numbers(rank, 0);
     const auto &value = context.tile(step.operands[1]);
-    walk<1>(extents, {&strides}, [&](const Numbers &at, const auto &offset) {
+    walk<1>(extents, {&strides}, [&](const Numbers &element, const auto &offset) {
+        place.move(element);
         auto *to = address(view, origin, at, size_of(scalar));
         if (!to) {
             if (payload.bounds == Bounds::ASSUME) {

@@ -28,6 +28,8 @@ constexpr HandlerRow handlers[] = {
     {Opcode::IOTA, run_iota},
     {Opcode::BROADCAST, run_broadcast},
     {Opcode::RETYPE, run_retype},
+    {Opcode::PER, run_retype},
+    {Opcode::MEMORY_ALLOC, run_memory_alloc},
     {Opcode::EXTRACT, run_extract},
     {Opcode::INSERT, run_insert},
     {Opcode::REDUCE_EXPR, run_reduce_expression},
@@ -58,6 +60,9 @@ std::vector<ir::DimExtent> walked_dims(const ir::Operation *op) {
     switch (op->opcode()) {
         case Opcode::STORE: return op->get<ir::StorePayload>().box;
         case Opcode::INSERT: {
+            if (!op->get<ir::AccessPayload>().box.empty()) {
+                return op->operand(1)->type()->dims;
+            }
             // The dimensions of x that no coordinate addresses.
             std::vector<ir::DimExtent> dims;
             for (const auto &d : op->operand(0)->type()->dims) {
@@ -116,6 +121,14 @@ private:
         Step step;
         step.op = op;
         step.run = handler_of(op->opcode());
+        if (ir::info(op->opcode()).family == ir::Family::MATH &&
+            op->get<ir::MathPayload>().tier == MathTier::EXACT) {
+            throw UnsupportedError{std::string{op->name()} +
+                                       " at MathTier::EXACT: no correctly rounded form exists yet; "
+                                       "MathTier::STRICT keeps within the bound of "
+                                       "docs/numerics.md",
+                                   op->loc};
+        }
         step.operands = slots(op->operands());
         auto dims = walked_dims(op);
         step.extents = extents_of(dims);

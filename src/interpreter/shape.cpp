@@ -87,6 +87,9 @@ void run_retype(Context &context, const Step &step) {
 
 void run_extract(Context &context, const Step &step) {
     const auto &access = step.op->get<ir::AccessPayload>();
+    if (!access.box.empty()) {
+        return extract_box(context, step);
+    }
     const auto &x = context.tile(step.operands[0]);
     auto fallback = step.operands.size() - 1;
     auto scalar = step.op->operand(0)->scalar();
@@ -114,6 +117,9 @@ void run_extract(Context &context, const Step &step) {
 }
 
 void insert_into(Context &context, const Step &step, Tile &x, Numbers *written) {
+    if (!step.op->get<ir::AccessPayload>().box.empty()) {
+        return insert_box(context, step, x, written);
+    }
     auto place = locate(context, step, insert_coordinates, true);
     if (!place.inside) {
         return;

@@ -185,6 +185,9 @@ struct Rules {
         while (yielded != state && yielded->definition()) {
             const auto *from = yielded->definition();
             if (from->opcode() == Opcode::INSERT) {
+                if (from->get<AccessPayload>().dims.empty()) {
+                    break;
+                }
                 yielded = from->operand(0);
             } else if (is_nest(from->opcode())) {
                 yielded = from->operand(from->operand_count() - from->result_count() +
@@ -215,7 +218,9 @@ struct Rules {
     }
 
     void stage() {
-        if (!require_that(owner && owner->opcode() == Opcode::PIPELINE,
+        // A pipeline over part of a domain has its whole body in a branch.
+        const auto *body = owner && owner->opcode() == Opcode::IF ? owner->parent() : owner;
+        if (!require_that(body && body->opcode() == Opcode::PIPELINE,
                           "stands outside the body of a pipeline")) {
             return;
         }
@@ -237,39 +242,25 @@ struct Rules {
     }
 
     void access() {
-        const auto &payload = op.get<AccessPayload>();
-        bool extract = op.opcode() == Opcode::EXTRACT;
-        size_t first = extract ? 1 : 2;
-        size_t expected = first + payload.dims.size() + (payload.has_fallback ? 1 : 0);
-        if (!require_that(op.operand_count() == expected && op.result_count() == 1,
-                          "has " + std::to_string(op.operand_count()) + " operands, expected " +
-                              std::to_string(expected))) {
-            return;
+        std::string problem;
+        require_that(check_part_access(op, problem), std::move(problem));
+    }
+
+    void per() {
+        require_that(op.operand_count() >= 1 && op.result()->type() == op.operand(0)->type(),
+                     "the result is not like the value");
+        for (size_t i = 1; i < op.operand_count(); ++i) {
+            is_index(i);
         }
-        require_that(extract || !payload.has_fallback, "insert has no fallback");
-        std::vector<DimExtent> rest = operand(0).dims;
-        for (size_t i = 0; i < payload.dims.size(); ++i) {
-            auto found = std::find_if(rest.begin(), rest.end(),
-                                      [&](const DimExtent &d) { return d.dim == payload.dims[i]; });
-            if (!require_that(found != rest.end(),
-                              "addresses a dimension that the tile lacks, or twice")) {
-                return;
-            }
-            rest.erase(found);
-            is_index(first + i);
-        }
-        const auto &part = extract ? result() : operand(1);
-        require_that(part.dims == rest && part.scalar == operand(0).scalar,
-                     "the part's dimensions are not the tile's other dimensions");
-        if (!extract) {
-            require_that(op.result()->type() == op.operand(0)->type(),
-                         "the result is not like the tile");
-        }
-        if (payload.has_fallback) {
-            const auto &fallback = operand(op.operand_count() - 1);
-            require_that(fallback.is_scalar() && fallback.scalar == operand(0).scalar,
-                         "the fallback is no scalar of the tile's type");
-        }
+    }
+
+    void memory_alloc() {
+        const auto &strides = op.get<AllocPayload>().strides;
+        require_that(result().is_tile() && !result().is_scalar(), "has no dimensions");
+        require_that(strides.empty() || strides.size() == result().dims.size(),
+                     "has not one stride a dimension");
+        require_that(std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s >= 0; }),
+                     "has a negative stride");
     }
 
     void broadcast() {
@@ -403,6 +394,12 @@ struct Rules {
                      "asks for an extent that the view lacks");
     }
 
+    /// An access whose coordinates, from operand `first` on, are tiles over `dims`.
+    void mapped(size_t first, const std::vector<DimExtent> &dims) {
+        std::string problem;
+        require_that(check_mapped_access(op, first, dims, problem), std::move(problem));
+    }
+
     void load() {
         const auto &payload = op.get<LoadPayload>();
         if (!require_that(op.operand_count() >= 1 && operand(0).is_view() && op.result_count() == 1,
@@ -410,6 +407,9 @@ struct Rules {
             return;
         }
         auto rank = operand(0).rank();
+        if (payload.mapped) {
+            return mapped(1, result().dims);
+        }
         if (!require_that(op.operand_count() == 1 + rank + (payload.has_fallback ? 1 : 0),
                           "has not one coordinate a dimension of the view")) {
             return;
@@ -434,6 +434,9 @@ struct Rules {
         const auto &box = op.get<StorePayload>().box;
         auto rank = operand(0).rank();
         require_that(!operand(0).read_only, "writes a const view");
+        if (op.get<StorePayload>().mapped) {
+            return mapped(2, box);
+        }
         if (!require_that(op.operand_count() == 2 + rank && (box.empty() || box.size() == rank),
                           "has not one coordinate a dimension of the view")) {
             return;
@@ -552,6 +555,8 @@ struct Rules {
             case Opcode::REDUCE_EXPR: reduce_expr(); break;
             case Opcode::SCAN: scan(); break;
             case Opcode::MMA: mma(); break;
+            case Opcode::PER: per(); break;
+            case Opcode::MEMORY_ALLOC: memory_alloc(); break;
             case Opcode::EXTENT: extent(); break;
             case Opcode::LOAD: load(); break;
             case Opcode::STORE: store(); break;

@@ -27,4 +27,15 @@ namespace luisa::tile::ir {
 /// As above for the operations that Machine form alone has: see check_machine.cpp.
 [[nodiscard]] bool check_machine_rules(const Operation &op, std::string &message);
 
+/// The rule of a mapped load or store: coordinates, one a dimension of the view from operand `first` on, are
+/// tiles over `dims`, and a load's fallback or a store's value fits.
+[[nodiscard]] bool check_mapped_access(const Operation &op, size_t first,
+                                       const std::vector<DimExtent> &dims, std::string &message);
+
+/// The rule of `extract` and `insert`.
+[[nodiscard]] bool check_part_access(const Operation &op, std::string &message);
+
+/// The dimensions of the part that an access reads or writes.
+[[nodiscard]] std::vector<DimExtent> boxed_dims(const Type &tile, const AccessPayload &access);
+
 }// namespace luisa::tile::ir

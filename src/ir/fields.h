@@ -29,6 +29,7 @@ LUISA_TILE_ENUM_NAMES(AtomicOp, "add", "minimum", "maximum", "exchange", "compar
                       "or", "xor")
 LUISA_TILE_ENUM_NAMES(AncestorUpdate, "collective", "insert")
 LUISA_TILE_ENUM_NAMES(Provenance, "none", "builtin", "derived", "declared")
+LUISA_TILE_ENUM_NAMES(MemoryClass, "auto", "private", "shared", "cluster", "global", "tensor")
 #undef LUISA_TILE_ENUM_NAMES
 
 /// Calls `v(name, field, default)` for each field of a payload, in order.
@@ -53,6 +54,7 @@ template<class V> void describe(V &&v, QuantizePayload &p) { v("saturate", p.sat
 template<class V> void describe(V &&v, AccessPayload &p) {
     v("dims", p.dims, std::vector<Dim>{});
     v("fallback", p.has_fallback, false);
+    v("box", p.box, std::vector<DimExtent>{});
 }
 template<class V> void describe(V &&v, ReducePayload &p) {
     // The reducer always shows: it is what the operation does.
@@ -80,10 +82,16 @@ template<class V> void describe(V &&v, IndexPayload &p) { v("index", p.index, in
 template<class V> void describe(V &&v, LoadPayload &p) {
     v("bounds", p.bounds, Bounds::ZERO);
     v("fallback", p.has_fallback, false);
+    v("mapped", p.mapped, false);
 }
 template<class V> void describe(V &&v, StorePayload &p) {
     v("bounds", p.bounds, Bounds::ZERO);
     v("box", p.box, std::vector<DimExtent>{});
+    v("mapped", p.mapped, false);
+}
+template<class V> void describe(V &&v, AllocPayload &p) {
+    v("in", p.kind, MemoryClass::AUTO);
+    v("strides", p.strides, std::vector<int64_t>{});
 }
 template<class V> void describe(V &&v, AtomicPayload &p) {
     v("op", p.op, static_cast<AtomicOp>(255));

@@ -19,6 +19,12 @@ struct None {
     friend bool operator==(None, None) = default;
 };
 
+struct DimExtent {
+    Dim dim;
+    int64_t extent = 0;
+    friend bool operator==(const DimExtent &, const DimExtent &) = default;
+};
+
 /// How a `parallel` updates one value of an enclosing scope.
 enum class AncestorUpdate : uint8_t {
     COLLECTIVE,///< independent of the child's coordinates: done once
@@ -80,9 +86,12 @@ struct QuantizePayload {
 
 /// `extract x, coords…[, fallback]` and `insert x, v, coords…`: `dims[i]` is the dimension of x that
 /// coordinate i addresses. Outside, extract gives the fallback or zero and insert writes nothing.
+/// With a `box`, one entry a coordinate, the part keeps these dimensions, called and as long as the
+/// entries say: its element q is the one at coordinate + q. Without coordinates the part is all of x.
 struct AccessPayload {
     std::vector<Dim> dims;
     bool has_fallback = false;
+    std::vector<DimExtent> box;
     friend bool operator==(const AccessPayload &, const AccessPayload &) = default;
 };
 
@@ -123,23 +132,22 @@ struct IndexPayload {
 
 /// `load view, coords…[, fallback]`. A tile result has one dimension a view dimension, in order:
 /// element q comes from view coordinate coords + q. A scalar result is the element at coords.
+/// When mapped, a coordinate is a tile over dimensions of the result, which may be any: element q comes
+/// from view coordinate coords[q].
 struct LoadPayload {
     Bounds bounds = Bounds::ZERO;
     bool has_fallback = false;
+    bool mapped = false;
     friend bool operator==(const LoadPayload &, const LoadPayload &) = default;
 };
 
-struct DimExtent {
-    Dim dim;
-    int64_t extent = 0;
-    friend bool operator==(const DimExtent &, const DimExtent &) = default;
-};
-
 /// `store view, value, coords…`. `box` has one entry a view dimension (empty: one element); the
-/// value's dimensions are among the box's, missing ones and extents of one broadcast.
+/// value's dimensions are among the box's, missing ones and extents of one broadcast. When mapped, the
+/// box has any dimensions, a coordinate is a tile over some of them, and no two elements have equal ones.
 struct StorePayload {
     Bounds bounds = Bounds::ZERO;
     std::vector<DimExtent> box;
+    bool mapped = false;
     friend bool operator==(const StorePayload &, const StorePayload &) = default;
 };
 
@@ -172,6 +180,14 @@ struct ReportPayload {
     int64_t site = 0;
     bool checks = false;
     friend bool operator==(const ReportPayload &, const ReportPayload &) = default;
+};
+
+/// `memory.alloc`: the contents, undefined at first, of an object in memory. `strides` say where an element
+/// lies, one a dimension of the result; empty: row-major.
+struct AllocPayload {
+    MemoryClass kind = MemoryClass::AUTO;
+    std::vector<int64_t> strides;
+    friend bool operator==(const AllocPayload &, const AllocPayload &) = default;
 };
 
 /// `for begin, end, step[, states…]`: region arguments are [index, states…]. Steps are positive.
@@ -219,6 +235,6 @@ using Payload = std::variant<None, NestPayload, NamePayload, ConstantPayload, Ma
                              QuantizePayload, AccessPayload, ReducePayload, ScanPayload, MmaPayload,
                              IndexPayload, LoadPayload, StorePayload, ForPayload, ShufflePayload,
                              LaneReducePayload, TablePayload, AddressPayload, MemoryPayload,
-                             AtomicPayload, AssertPayload, PrintPayload, ReportPayload>;
+                             AtomicPayload, AssertPayload, PrintPayload, ReportPayload, AllocPayload>;
 
 }// namespace luisa::tile::ir

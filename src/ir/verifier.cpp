@@ -2,6 +2,7 @@
 #include "ir/verifier.h"
 
 #include "ir/check_operations.h"
+#include "ir/initialisation.h"
 #include "ir/text.h"
 
 #include <algorithm>
@@ -129,7 +130,15 @@ private:
 
 }// namespace
 
-std::vector<Violation> check(const Module &module) { return Structure{module}.run(); }
+std::vector<Violation> check(const Module &module) {
+    auto violations = Structure{module}.run();
+    if (violations.empty()) {
+        if (auto early = find_early_read(module)) {
+            violations.push_back({early->read, "reads memory that nothing was stored to before"});
+        }
+    }
+    return violations;
+}
 
 void verify(const Module &module) {
     auto violations = check(module);

@@ -23,7 +23,8 @@ bool same_place(const ir::Operation &store, const ir::Operation &load) {
     const auto &box = store.get<ir::StorePayload>().box;
     const auto &dims = load.result()->type()->dims;
     auto rank = load.operand(0)->type()->rank();
-    if (store.operand(0) != load.operand(0) || box != dims) {
+    if (store.operand(0) != load.operand(0) || box != dims ||
+        store.get<ir::StorePayload>().mapped || load.get<ir::LoadPayload>().mapped) {
         return false;
     }
     for (size_t i = 0; i < rank; ++i) {
@@ -231,7 +232,14 @@ void BlockPlanner::plan_states(const ir::Operation &nest, Block &block) {
     for (size_t i = first; i < nest.operand_count(); ++i) {
         auto *argument = nest.body()->argument(nest.body()->arguments().size() -
                                                (nest.operand_count() - i));
-        if (!argument->type()->is_scalar() && !_plan->shares.count(argument)) {
+        if (argument->type()->is_scalar() || _plan->shares.count(argument)) {
+            continue;
+        }
+        auto *initial = nest.operand(i)->definition();
+        if (initial && initial->opcode() == Opcode::MEMORY_ALLOC) {
+            // Nothing to begin with: only the place is needed.
+            ensure_storage(argument, root_space({Root::Kind::WRITE, nullptr, argument, argument}));
+        } else {
             add_root({Root::Kind::WRITE, nullptr, nest.operand(i), argument}, block);
         }
     }
@@ -405,8 +413,9 @@ void BlockPlanner::plan_branch(const ir::Operation &op, Block &block) {
     }
     if (loop) {
         for (size_t i = 0; i < op.result_count(); ++i) {
-            bool in_place = _plan->home(targets[i]) &&
-                            _plan->home(targets[i]) == _plan->home(op.operand(i));
+            bool in_place = (_plan->home(targets[i]) &&
+                             _plan->home(targets[i]) == _plan->home(op.operand(i))) ||
+                            inserts_nothing(op.operand(i), targets[i]);
             if (targets[i] && !in_place) {
                 add_root({Root::Kind::WRITE, nullptr, op.operand(i), targets[i]}, block);
             }
@@ -444,7 +453,8 @@ void BlockPlanner::plan_yields(const ir::Region &region,
             continue;
         }
         auto *parent = region.parent();
-        if (_plan->home(source) && _plan->home(source) == _plan->home(target)) {
+        if ((_plan->home(source) && _plan->home(source) == _plan->home(target)) ||
+            inserts_nothing(source, target)) {
             continue;
         }
         if (parent->opcode() == Opcode::PARALLEL &&

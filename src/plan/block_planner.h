@@ -54,6 +54,9 @@ private:
     [[nodiscard]] const ir::Operation *insert_in_place(const ir::Region &region,
                                                        const ir::Value *state,
                                                        const ir::Value *yielded) const;
+    /// Whether `value` is a tile as it came into a `parallel`, on its way to be `target`, the collected one, into
+    /// which this path inserted nothing: copying it would undo what other instances did.
+    [[nodiscard]] bool inserts_nothing(const ir::Value *value, const ir::Value *target) const;
     /// Whether the result of a product can be accumulated in the storage of the state it updates.
     [[nodiscard]] bool updates_in_place(const ir::Value *result, const ir::Value *state);
 
@@ -96,6 +99,7 @@ private:
     std::unordered_set<const ir::Value *> _kept;
     /// Inserts that write into the storage of a value where they stand.
     std::unordered_map<const ir::Operation *, const ir::Value *> _insert_targets;
+    std::unordered_map<const ir::Value *, const ir::Value *> _insert_incoming;
 };
 
 /// The dimensions that a root iterates over; those of extent one are left out.

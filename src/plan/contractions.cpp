@@ -155,8 +155,7 @@ analysis::Slope BlockPlanner::operand_slope(const ir::Value *operand, Dim axis) 
         auto *op = leaf.value->definition();
         analysis::Slope slope{true, 0};
         if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
-            slope = analysis::address_slope(*op->operand(0)->type(), *leaf.value->type(),
-                                            leaf.slopes);
+            slope = analysis::address_slope(*op, leaf.slopes);
         } else if (auto *home = _plan->home(leaf.value)) {
             const auto &order = _plan->storage.at(home).order;
             bool last = !order.empty() && order.back().dim == axis;
@@ -185,10 +184,7 @@ double BlockPlanner::column_score(const Contraction &c, const std::vector<ir::Di
     auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
     for (const auto *site : evaluation_sites(c.result, is_leaf)) {
         if (site->opcode() == Opcode::STORE) {
-            ir::Type box;
-            box.dims = site->get<ir::StorePayload>().box;
-            auto slope = analysis::address_slope(*site->operand(0)->type(), box,
-                                                 {{axis.dim.id, {true, 1}}});
+            auto slope = analysis::address_slope(*site, {{axis.dim.id, {true, 1}}});
             total += slope.known && slope.value == 1 ? 4 : -4;
         }
     }

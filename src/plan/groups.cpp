@@ -317,8 +317,7 @@ double BlockPlanner::axis_score(const LoopGroup &group, Dim axis) const {
     auto of_leaf = [&](const analysis::Leaf &leaf) {
         auto *op = leaf.value->definition();
         if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
-            score += slope_score(
-                analysis::address_slope(*op->operand(0)->type(), *leaf.value->type(), leaf.slopes));
+            score += slope_score(analysis::address_slope(*op, leaf.slopes));
         } else if (auto *home = _plan->home(leaf.value)) {
             score += slope_score(storage_slope(_plan->storage.at(home), leaf.slopes));
         }
@@ -326,10 +325,7 @@ double BlockPlanner::axis_score(const LoopGroup &group, Dim axis) const {
     for (const auto &root : group.roots) {
         visit_reads(root, slopes, of_leaf);
         if (root.kind == Root::Kind::STORE) {
-            ir::Type box;
-            box.dims = root.op->get<ir::StorePayload>().box;
-            score += 2 * slope_score(
-                             analysis::address_slope(*root.op->operand(0)->type(), box, slopes));
+            score += 2 * slope_score(analysis::address_slope(*root.op, slopes));
         } else if (root.kind == Root::Kind::WRITE) {
             if (auto *home = _plan->home(root.target)) {
                 score += slope_score(storage_slope(_plan->storage.at(home), slopes));

@@ -95,12 +95,19 @@ void BlockPlanner::share_insert_chain(const ir::Value *yielded, const ir::Value 
             "of its own",
             incoming->owner()->parent()->loc};
     }
+    _insert_incoming[incoming] = target;
     for (const auto *value : chain.values) {
         _plan->shares[value] = target;
     }
     for (const auto *insert : chain.inserts) {
         _insert_targets[insert] = target;
     }
+}
+
+bool BlockPlanner::inserts_nothing(const ir::Value *value, const ir::Value *target) const {
+    auto found = _insert_incoming.find(value);
+    return target && found != _insert_incoming.end() &&
+           _plan->home(found->second) == _plan->home(target);
 }
 
 }// namespace luisa::tile::plan

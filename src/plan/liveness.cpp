@@ -36,8 +36,9 @@ struct SiteWalk {
                 continue;
             }
             bool inside_map = anchor != use->user() && anchor->opcode() == Opcode::MAP;
+            // A load takes its coordinates and fallback where it is evaluated itself.
             if ((anchor == use->user() || inside_map) && analysis::is_inline(*anchor) &&
-                anchor->opcode() != Opcode::LOAD && !is_kept(anchor->result())) {
+                !is_kept(anchor->result())) {
                 walk(anchor->result());
             } else {
                 sites.insert(anchor);
@@ -57,6 +58,8 @@ double own_cost(const ir::Operation &op) {
         case Opcode::IOTA:
         case Opcode::BROADCAST:
         case Opcode::RETYPE:
+        case Opcode::PER:
+        case Opcode::MEMORY_ALLOC:
         case Opcode::EXTENT: return 0;
         case Opcode::DIV:
         case Opcode::SQRT: return op.result()->type()->scalar == ScalarType::FLOAT32 ? 6 : 12;

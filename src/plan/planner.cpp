@@ -2,6 +2,7 @@
 #include "analysis/expressions.h"
 #include "analysis/intervals.h"
 #include "plan/block_planner.h"
+#include "plan/constraints.h"
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -114,7 +115,9 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
     plan.temporaries = std::make_shared<ir::Module>();
     BlockPlanner planner{plan};
     const auto &body = *plan.kernel->body;
-    if (!phases_are_independent(*plan.kernel)) {
+    bool tasks = phases_are_independent(*plan.kernel);
+    check_constraints(module, tasks);
+    if (!tasks) {
         auto &phase = plan.phases.emplace_back();
         planner.plan_operations(body, body.first(), nullptr, phase.block);
         if (!body.empty()) {

@@ -103,6 +103,7 @@ public:
 
 private:
     void close();
+    void open_condition();
     Options _options;
     IndexSpace _domain;
     const Nest *_parent;
@@ -111,6 +112,68 @@ private:
     int _exceptions = 0;
     bool _closed = false;
 };
+
+namespace core {
+/// The element of a bool tile at the nest's coordinate, and the result of a lambda at it.
+Value *domain_element(Value *tile, const Nest &nest, SourceLoc loc);
+std::vector<Value *> nest_coordinates(const Nest &nest, size_t count, SourceLoc loc);
+template<class F, size_t... I> constexpr bool takes_indices(std::index_sequence<I...>) {
+    return std::is_invocable_r_v<Scalar<bool>, const F &, Int64Scalar<I>...>;
+}
+/// How many coordinates a predicate takes.
+template<class F, size_t R = 1> constexpr size_t index_count() {
+    static_assert(R <= 12, "where: the lambda takes one Scalar<int64_t> a dimension, is not "
+                           "mutable, and returns a Scalar<bool>");
+    if constexpr (R > 12) {
+        return 0;
+    } else if constexpr (takes_indices<F>(std::make_index_sequence<R>{})) {
+        return R;
+    } else {
+        return index_count<F, R + 1>();
+    }
+}
+template<class F, size_t... I>
+Value *call_predicate(const F &f, const std::vector<Value *> &at, SourceLoc loc,
+                      std::index_sequence<I...>) {
+    Scalar<bool> holds = f(Scalar<int64_t>(at[I], loc)...);
+    return holds.value(loc);
+}
+Value *per(Value *x, const Nest &nest, SourceLoc loc);
+}// namespace core
+
+template<class Predicate>
+IndexSpace IndexSpace::where(const Predicate &holds, SourceLoc loc) const {
+    auto space = *this;
+    if constexpr (TileValue<Predicate>) {
+        static_assert(std::same_as<element_t<Predicate>, bool>, "where: the tile is one of bool");
+        space.conditions.emplace_back([tile = holds.value(loc), loc](const Nest &nest) {
+            return core::domain_element(tile, nest, loc);
+        });
+    } else {
+        space.conditions.emplace_back([holds, loc](const Nest &nest) {
+            constexpr auto takes = core::index_count<Predicate>();
+            return core::call_predicate(holds, core::nest_coordinates(nest, takes, loc), loc,
+                                        std::make_index_sequence<takes>{});
+        });
+    }
+    return space;
+}
+template<class Predicate> IndexSpace Shape::where(const Predicate &holds, SourceLoc loc) const {
+    return IndexSpace{*this}.where(holds, loc);
+}
+
+/// `x` as a value of each instance of an open nest: an assignment of it to an outer variable is no longer one
+/// update for all instances of a `parallel`, whatever x depends on.
+template<class T>
+[[nodiscard]] Tile<T> per(const Nest &nest, const Tile<T> &x,
+                          SourceLoc loc = SourceLoc::current()) {
+    return {core::per(x.value(loc), nest, loc), loc};
+}
+template<class T>
+[[nodiscard]] Scalar<T> per(const Nest &nest, const Scalar<T> &x,
+                            SourceLoc loc = SourceLoc::current()) {
+    return {core::per(x.value(loc), nest, loc), loc};
+}
 
 // Free-standing nests: at the kernel root, or inside the innermost open nest (for library code without a
 // handle).

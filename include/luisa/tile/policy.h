@@ -58,6 +58,9 @@ struct PipelinePolicy {
     friend constexpr bool operator==(const PipelinePolicy &, const PipelinePolicy &) = default;
 };
 
+/// Where a `Memory` may lie; see mem:: in memory.h.
+enum class MemoryClass : uint8_t { AUTO, PRIVATE, SHARED, CLUSTER, GLOBAL, TENSOR };
+
 /// The execution level that a `parallel` is pinned to.
 enum class ExecLevel : uint8_t { INFER, CLUSTER, BLOCK, SUBGROUP, THREAD, CORE, VECTOR };
 

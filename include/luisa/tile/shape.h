@@ -3,6 +3,7 @@
 #include <luisa/tile/index.h>
 
 #include <array>
+#include <functional>
 #include <vector>
 
 namespace luisa::tile {
@@ -34,6 +35,9 @@ template<class... Label> [[nodiscard]] std::array<Dim, sizeof...(Label)> dims(La
     return {dim(labels)...};
 }
 
+class Nest;
+class IndexSpace;
+
 /// Axes in order. Integer entries are positional: their identity is their position.
 class Shape {
 public:
@@ -49,6 +53,10 @@ public:
     /// The shape without one dimension; the identities of the others stay.
     [[nodiscard]] Shape without(Dim d) const;
     [[nodiscard]] Shape without(Axis a) const { return without(a.dim); }
+    /// See IndexSpace::where.
+    template<class Predicate>
+    [[nodiscard]] IndexSpace where(const Predicate &holds,
+                                   SourceLoc loc = SourceLoc::current()) const;
 };
 
 /// One entry of `shape(…)`: an Axis, or an extent (host, Index or staged integer).
@@ -89,10 +97,18 @@ public:
     IndexSpace(const Shape &s) : shape{s}, loc{s.loc} {}
     IndexSpace(IndexArg begin, IndexArg end, IndexArg step, SourceLoc loc)
         : is_range{true}, begin{begin}, end{end}, step{step}, loc{loc} {}
+    /// Only the coordinates where `holds` is true: a bool tile over dimensions of the domain, or a lambda
+    /// that takes the coordinates of the nest, or of its whole path, and gives a Scalar<bool>. Conditions add
+    /// up. A tile with other dimensions, or for a range: ShapeError where the nest is opened.
+    template<class Predicate>
+    [[nodiscard]] IndexSpace where(const Predicate &holds,
+                                   SourceLoc loc = SourceLoc::current()) const;
     Shape shape;
     bool is_range = false;
     IndexArg begin, end, step;
     SourceLoc loc;
+    /// What `where` asks for at the coordinate of an open nest.
+    std::vector<std::function<core::Value *(const Nest &)>> conditions;
 };
 
 /// begin, begin + step, … while below `end` (above it, for a negative step). A zero step: ValueError.

@@ -3,6 +3,7 @@
 #include <luisa/tile/atomic.h>
 #include <luisa/tile/functions.h>
 
+#include <memory>
 #include <utility>
 
 namespace luisa::tile {
@@ -23,6 +24,24 @@ Value *load(const ViewHandle &view, const Coord &origin, const Shape &shape, Bou
             Value *fallback, SourceLoc loc);
 void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Bounds bounds,
            Value *tile, SourceLoc loc);
+
+/// The view coordinates of the elements of a mapped view: one int64 tile a dimension of the view.
+struct MappedPlace {
+    std::vector<Value *> coordinates;
+    SourceLoc loc;///< where the map was applied
+};
+using MappedHandle = std::shared_ptr<const MappedPlace>;
+/// A map from the coordinates of a space, of which it takes so many, to those of a view.
+struct ElementMap {
+    size_t takes;
+    std::function<Coord(Value *const *)> place;
+};
+MappedHandle map_view(const ViewHandle &view, const Shape &space, const ElementMap &map,
+                      SourceLoc loc);
+Value *load_mapped(const ViewHandle &view, const MappedPlace &place, const Shape &space,
+                   Bounds bounds, Value *fallback, SourceLoc loc);
+void store_mapped(const ViewHandle &view, const MappedPlace &place, const Shape &space,
+                  Bounds bounds, Value *tile, SourceLoc loc);
 Value *load_element(const ViewHandle &view, const Coord &place, SourceLoc loc);
 void store_element(const ViewHandle &view, const Coord &place, Value *value, SourceLoc loc);
 /// `expected` is null except for COMPARE_EXCHANGE.
@@ -54,13 +73,17 @@ namespace core {
 Coord origin_of(const ViewMap &map, const Nest &nest, SourceLoc loc);
 }// namespace core
 
-/// A box of a view: what `A(origin, shape)` names. Nothing is read or written until load or store.
+/// Elements of a view: the box that `A(origin, shape)` names, or what `A.view(space, f)` maps to. Nothing is
+/// read or written until load or store.
 template<class T> class MemoryRef {
     using E = std::remove_const_t<T>;
 
 public:
     MemoryRef(core::ViewHandle view, Coord origin, Shape shape, Bounds bounds)
         : _view{std::move(view)}, _origin{std::move(origin)}, _shape{std::move(shape)},
+          _bounds{bounds} {}
+    MemoryRef(core::ViewHandle view, core::MappedHandle mapped, Shape space, Bounds bounds)
+        : _view{std::move(view)}, _mapped{std::move(mapped)}, _shape{std::move(space)},
           _bounds{bounds} {}
     MemoryRef(const MemoryRef &) = default;
     MemoryRef &operator=(const MemoryRef &) = delete;
@@ -71,23 +94,33 @@ public:
 
     /// A snapshot of the box.
     [[nodiscard]] Tile<E> load(SourceLoc loc = SourceLoc::current()) const {
-        return {core::load(_view, _origin, _shape, _bounds, nullptr, loc), loc};
+        return {read(nullptr, loc), loc};
     }
     /// The same with `fallback` for elements outside the view.
     [[nodiscard]] Tile<E> load(std::type_identity_t<ScalarArg<E>> fallback,
                                SourceLoc loc = SourceLoc::current()) const {
-        return {core::load(_view, _origin, _shape, _bounds, fallback.v, loc), loc};
+        return {read(fallback.v, loc), loc};
     }
-    /// Writes a tile; its dimensions are matched by identity, missing ones are broadcast.
+    /// Writes a tile; its dimensions are matched by identity, missing ones are broadcast. A map that gives
+    /// two elements the same place, or cannot be proved not to: ConstraintError.
     void store(std::type_identity_t<TileArg<E>> tile, SourceLoc loc = SourceLoc::current()) const {
         static_assert(!std::is_const_v<T>,
                       "store through TensorView<const T>: the view is read only");
-        core::store(_view, _origin, _shape, _bounds, tile.v, loc);
+        if (_mapped) {
+            core::store_mapped(_view, *_mapped, _shape, _bounds, tile.v, loc);
+        } else {
+            core::store(_view, _origin, _shape, _bounds, tile.v, loc);
+        }
     }
 
 private:
+    core::Value *read(core::Value *fallback, SourceLoc loc) const {
+        return _mapped ? core::load_mapped(_view, *_mapped, _shape, _bounds, fallback, loc)
+                       : core::load(_view, _origin, _shape, _bounds, fallback, loc);
+    }
     core::ViewHandle _view;
     Coord _origin;
+    core::MappedHandle _mapped;
     Shape _shape;
     Bounds _bounds;
 };
@@ -261,6 +294,17 @@ public:
     [[nodiscard]] MemoryRef<T> tile(const Nest &nest, const ViewMap &map, Bounds b = Bounds::ZERO,
                                     SourceLoc loc = SourceLoc::current()) const {
         return {_view, core::origin_of(map, nest, loc), map.shape, b};
+    }
+    /// The elements A[f(q)] for the coordinates q of `space`: windows, dilation, diagonals. `f` takes one
+    /// Scalar<int64_t> a dimension of the space and returns a coord(…) of the view; it is called once a dimension
+    /// of the view. Another number of either: CallError, ShapeError.
+    template<class F>
+    [[nodiscard]] MemoryRef<T> view(const Shape &space, const F &f, Bounds b = Bounds::ZERO,
+                                    SourceLoc loc = SourceLoc::current()) const {
+        core::ElementMap map{core::coordinate_count<F>(), [&](core::Value *const *at) {
+                                 return core::call_with_coordinates(f, at, loc);
+                             }};
+        return {_view, core::map_view(_view, space, map, loc), space, b};
     }
     /// The box of this shape at a place: a reference without any effect yet.
     [[nodiscard]] MemoryRef<T> operator()(const Coord &origin, const Shape &shape,

@@ -88,11 +88,11 @@ void Lowering::check_bounds(Access &access, const ViewAxis &at,
 }
 
 /// The address and validity of the elements of a view at `origins` plus the local coordinates of
-/// `box` (empty: the one element at the origins).
+/// `box` (empty: the one element at the origins). Origins of a mapped access are tiles, and the box empty.
 Lowering::Access Lowering::view_access(const ir::Value *view,
                                        const std::vector<const ir::Value *> &origins,
                                        const std::vector<ir::DimExtent> &box, Bounds bounds,
-                                       Point &point) {
+                                       bool mapped, Point &point) {
     const auto &type = *view->type();
     auto strides = analysis::view_strides(type);
     auto bytes = static_cast<int64_t>(size_of(type.scalar));
@@ -102,9 +102,10 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
     ir::Value *lane_offsets = nullptr;
     int64_t lane_slope = 0;
     for (size_t axis = 0; axis < type.rank(); ++axis) {
-        auto *origin = scalar_value(origins[axis]);
-        auto local = box.empty() ? Coordinate{_b.index(0), 0, nullptr}
-                                 : local_coordinate(box[axis], point);
+        auto *origin = mapped ? _b.index(0) : scalar_value(origins[axis]);
+        auto local = mapped        ? coordinate_of(origins[axis], point)
+                     : box.empty() ? Coordinate{_b.index(0), 0, nullptr}
+                                   : local_coordinate(box[axis], point);
         auto *stride = view_stride(view, axis);
         ir::Value *base = nullptr;
         if (local.per_lane) {
@@ -202,7 +203,9 @@ ir::Value *Lowering::load(const ir::Operation &op, Point &point) {
     for (size_t i = 0; i < rank; ++i) {
         origins.push_back(op.operand(1 + i));
     }
-    auto access = view_access(op.operand(0), origins, type.dims, payload.bounds, point);
+    auto access = view_access(op.operand(0), origins,
+                              payload.mapped ? std::vector<ir::DimExtent>{} : type.dims,
+                              payload.bounds, payload.mapped, point);
     auto *other = payload.has_fallback ? scalar_value(op.operand(1 + rank))
                                        : _b.constant(type.scalar, 0);
     bool stable = !type.is_scalar() && !_stores_in_step;
@@ -216,7 +219,9 @@ void Lowering::store(const ir::Operation &op, ir::Value *value, Point &point) {
     for (size_t i = 0; i < rank; ++i) {
         origins.push_back(op.operand(2 + i));
     }
-    auto access = view_access(op.operand(0), origins, payload.box, payload.bounds, point);
+    auto access = view_access(op.operand(0), origins,
+                              payload.mapped ? std::vector<ir::DimExtent>{} : payload.box,
+                              payload.bounds, payload.mapped, point);
     write_access(access, value, point.lanes);
 }
 

@@ -163,7 +163,8 @@ std::optional<Clip> ContractionLowering::load_clip(size_t product, size_t operan
         if (op->opcode() == Opcode::LOAD) {
             auto position = value->type()->find(dim.dim);
             const auto &payload = op->get<ir::LoadPayload>();
-            if (position < 0 || payload.has_fallback || payload.bounds != Bounds::ZERO) {
+            if (position < 0 || payload.has_fallback || payload.mapped ||
+                payload.bounds != Bounds::ZERO) {
                 return std::nullopt;
             }
             auto axis = static_cast<size_t>(position);

@@ -30,39 +30,73 @@ Coordinate Lowering::local_coordinate(const ir::DimExtent &dim, const Point &poi
     return found->second;
 }
 
+Coordinate Lowering::sum(const Coordinate &a, const Coordinate &b, int sign) {
+    auto add = [&](ir::Value *x, ir::Value *y) { return sign > 0 ? _b.add(x, y) : _b.sub(x, y); };
+    if (!a.per_lane && !b.per_lane) {
+        return {add(a.base, b.base), a.slope + sign * b.slope, nullptr};
+    }
+    int lanes = (a.per_lane ? a : b).per_lane->type()->lanes;
+    auto *x = _b.splat(coordinate_value(a, lanes), lanes);
+    auto *y = _b.splat(coordinate_value(b, lanes), lanes);
+    return {nullptr, 0, _b.pure(sign > 0 ? Opcode::ADD : Opcode::SUB, {x, y})};
+}
+
+Coordinate Lowering::coordinate_of_map(const ir::Operation &map, Point &point) {
+    const auto *body = map.body();
+    const auto &dims = map.result()->type()->dims;
+    for (size_t i = 0; i < dims.size(); ++i) {
+        _map_arguments[body->argument(i)] = local_coordinate(dims[i], point);
+    }
+    // Values of the body belong to these coordinates: what was known outside stays known.
+    auto inner = point.derived();
+    auto result = coordinate_of(body->terminator()->operand(0), inner);
+    for (auto *argument : body->arguments()) {
+        _map_arguments.erase(argument);
+    }
+    return result;
+}
+
 /// An integer expression as a coordinate, keeping sums and constant multiples of the lane number
 /// in closed form: that is what makes accesses contiguous.
-Coordinate Lowering::coordinate_of(const ir::Value *scalar, Point &point) {
-    if (auto found = _map_arguments.find(scalar); found != _map_arguments.end()) {
+Coordinate Lowering::coordinate_of(const ir::Value *value, Point &point) {
+    if (auto found = _map_arguments.find(value); found != _map_arguments.end()) {
         return found->second;
     }
-    auto *op = scalar->definition();
-    bool linear = op && scalar->scalar() == ScalarType::INT64 && !_scalars.count(scalar) &&
-                  (op->opcode() == Opcode::ADD || op->opcode() == Opcode::SUB ||
-                   op->opcode() == Opcode::MUL);
+    auto *op = value->definition();
+    bool computed = op && value->scalar() == ScalarType::INT64 && !_scalars.count(value) &&
+                    !_plan->home(value);
+    if (computed) {
+        switch (op->opcode()) {
+            case Opcode::IOTA: return local_coordinate(value->type()->dims.at(0), point);
+            case Opcode::BROADCAST:
+            case Opcode::PER: return coordinate_of(op->operand(0), point);
+            case Opcode::MAP: return coordinate_of_map(*op, point);
+            default: break;
+        }
+    }
+    bool linear = computed && (op->opcode() == Opcode::ADD || op->opcode() == Opcode::SUB ||
+                               op->opcode() == Opcode::MUL);
     if (linear) {
         auto a = coordinate_of(op->operand(0), point), b = coordinate_of(op->operand(1), point);
+        if (op->opcode() != Opcode::MUL) {
+            return sum(a, b, op->opcode() == Opcode::ADD ? 1 : -1);
+        }
         if (!a.per_lane && !b.per_lane) {
             int64_t factor = 0;
-            switch (op->opcode()) {
-                case Opcode::ADD: return {_b.add(a.base, b.base), a.slope + b.slope, nullptr};
-                case Opcode::SUB: return {_b.sub(a.base, b.base), a.slope - b.slope, nullptr};
-                default:
-                    if (b.slope == 0 && MachineBuilder::is_constant(b.base, factor)) {
-                        return {_b.mul(a.base, b.base), a.slope * factor, nullptr};
-                    }
-                    if (a.slope == 0 && MachineBuilder::is_constant(a.base, factor)) {
-                        return {_b.mul(a.base, b.base), b.slope * factor, nullptr};
-                    }
-                    if (a.slope == 0 && b.slope == 0) {
-                        return {_b.mul(a.base, b.base), 0, nullptr};
-                    }
+            if (b.slope == 0 && MachineBuilder::is_constant(b.base, factor)) {
+                return {_b.mul(a.base, b.base), a.slope * factor, nullptr};
+            }
+            if (a.slope == 0 && MachineBuilder::is_constant(a.base, factor)) {
+                return {_b.mul(a.base, b.base), b.slope * factor, nullptr};
+            }
+            if (a.slope == 0 && b.slope == 0) {
+                return {_b.mul(a.base, b.base), 0, nullptr};
             }
         }
     }
-    auto *value = convert(evaluate(scalar, point), ScalarType::INT64);
-    return value->type()->is_vector() ? Coordinate{nullptr, 0, value}
-                                      : Coordinate{value, 0, nullptr};
+    auto *result = convert(evaluate(value, point), ScalarType::INT64);
+    return result->type()->is_vector() ? Coordinate{nullptr, 0, result}
+                                       : Coordinate{result, 0, nullptr};
 }
 
 ir::Value *Lowering::scalar_value(const ir::Value *value) {
@@ -111,7 +145,10 @@ ir::Value *Lowering::evaluate_operation(const ir::Operation &op, Point &point) {
             auto c = local_coordinate(op.result()->type()->dims.at(0), point);
             return convert(coordinate_value(c, point.lanes), type);
         }
-        case Opcode::BROADCAST: return evaluate(op.operand(0), point);
+        case Opcode::BROADCAST:
+        case Opcode::PER: return evaluate(op.operand(0), point);
+        // Nothing defined: any bits will do.
+        case Opcode::MEMORY_ALLOC: return _b.constant(type, 0);
         case Opcode::RETYPE: {
             Point inner;
             inner.lanes = point.lanes;
@@ -166,8 +203,7 @@ ir::Value *Lowering::evaluate_operation(const ir::Operation &op, Point &point) {
     }
 }
 
-/// The condition that coordinates lie in their dimensions; null when that is known.
-static ir::Value *in_range(MachineBuilder &b, ir::Value *coordinate, int64_t extent) {
+ir::Value *Lowering::in_range(ir::Value *coordinate, int64_t extent) {
     int lanes = coordinate->type()->lanes;
     if (!lanes) {
         int64_t known = 0;
@@ -175,8 +211,8 @@ static ir::Value *in_range(MachineBuilder &b, ir::Value *coordinate, int64_t ext
             return nullptr;
         }
     }
-    auto *low = b.splat(b.index(0), lanes), *high = b.splat(b.index(extent), lanes);
-    return b.both(b.pure(Opcode::GE, {coordinate, low}), b.pure(Opcode::LT, {coordinate, high}));
+    auto *low = _b.splat(_b.index(0), lanes), *high = _b.splat(_b.index(extent), lanes);
+    return _b.both(_b.pure(Opcode::GE, {coordinate, low}), _b.pure(Opcode::LT, {coordinate, high}));
 }
 
 ir::Value *Lowering::evaluate_extract(const ir::Operation &op, Point &point) {
@@ -197,12 +233,17 @@ ir::Value *Lowering::evaluate_extract(const ir::Operation &op, Point &point) {
         }
         const auto *expression = op.operand(1 + i);
         auto c = coordinate_of(expression, point);
+        int64_t count = 1;
+        if (!payload.box.empty()) {
+            c = sum(c, local_coordinate(payload.box[i], point), 1);
+            count = payload.box[i].extent;
+        }
         inner.clips.erase(payload.dims[i].id);
         auto known = analysis::interval_of(expression);
-        bool proven = known.low >= 0 && known.high < extent;
+        bool proven = known.low >= 0 && count <= extent && known.high <= extent - count;
         if (!proven) {
             auto *value = coordinate_value(c, point.lanes);
-            if (auto *condition = in_range(_b, value, extent)) {
+            if (auto *condition = in_range(value, extent)) {
                 valid = _b.both(valid, condition);
             }
         }
@@ -216,17 +257,29 @@ ir::Value *Lowering::evaluate_extract(const ir::Operation &op, Point &point) {
 
 ir::Value *Lowering::evaluate_insert(const ir::Operation &op, Point &point) {
     const auto &payload = op.get<ir::AccessPayload>();
+    const auto &type = *op.operand(0)->type();
     ir::Value *here = nullptr;
+    auto inner = payload.box.empty() ? Point{} : point.derived();
     for (size_t i = 0; i < payload.dims.size(); ++i) {
-        const auto &type = *op.operand(0)->type();
-        auto c = local_coordinate(type.dims[static_cast<size_t>(type.find(payload.dims[i]))],
-                                  point);
-        auto *at = coordinate_value(c, point.lanes);
-        auto *wanted = coordinate_value(coordinate_of(op.operand(2 + i), point), point.lanes);
-        int lanes = std::max<int>(at->type()->lanes, wanted->type()->lanes);
-        here = _b.both(here, _b.pure(Opcode::EQ, {_b.splat(at, lanes), _b.splat(wanted, lanes)}));
+        auto at = local_coordinate(type.dims[static_cast<size_t>(type.find(payload.dims[i]))],
+                                   point);
+        auto wanted = coordinate_of(op.operand(2 + i), point);
+        if (payload.box.empty()) {
+            auto *x = coordinate_value(at, point.lanes), *y = coordinate_value(wanted, point.lanes);
+            int lanes = std::max<int>(x->type()->lanes, y->type()->lanes);
+            here = _b.both(here, _b.pure(Opcode::EQ, {_b.splat(x, lanes), _b.splat(y, lanes)}));
+            continue;
+        }
+        auto place = sum(at, wanted, -1);
+        auto *value = coordinate_value(place, point.lanes);
+        here = _b.both(here, in_range(value, payload.box[i].extent));
+        inner.at[payload.box[i].dim.id] = place;
+        inner.clips.erase(payload.box[i].dim.id);
     }
-    auto *part = evaluate(op.operand(1), point);
+    if (!payload.box.empty()) {
+        inner.guard = _b.both(point.guard, here);
+    }
+    auto *part = evaluate(op.operand(1), payload.box.empty() ? point : inner);
     return here ? select(here, part, evaluate(op.operand(0), point)) : part;
 }
 

@@ -188,7 +188,7 @@ std::vector<int64_t> ContractionLowering::column_rests(const DimExtent &axis, ir
 /// What the last tile of a static axis holds, when tiles cut it evenly from zero.
 std::optional<int64_t> ContractionLowering::last_extent(const DimExtent &axis) const {
     for (const auto &root : _c.epilogue) {
-        if (root.kind != plan::Root::Kind::STORE) {
+        if (root.kind != plan::Root::Kind::STORE || root.op->get<ir::StorePayload>().mapped) {
             continue;
         }
         const auto &box = root.op->get<ir::StorePayload>().box;

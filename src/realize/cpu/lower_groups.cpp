@@ -50,7 +50,8 @@ std::unordered_map<uint32_t, ir::Value *> Lowering::clip_loops(
         bool agrees = !roots.empty();
         for (const auto &root : roots) {
             if (root.kind != Root::Kind::STORE ||
-                root.op->get<ir::StorePayload>().bounds == Bounds::ASSUME) {
+                root.op->get<ir::StorePayload>().bounds == Bounds::ASSUME ||
+                root.op->get<ir::StorePayload>().mapped) {
                 agrees = false;
                 break;
             }
@@ -174,14 +175,18 @@ void Lowering::emit_root(const Root &root, Point &point) {
             for (size_t i = 0; i < payload.dims.size(); ++i) {
                 auto extent = type.dims[static_cast<size_t>(type.find(payload.dims[i]))].extent;
                 const auto *expression = root.op->operand(2 + i);
-                auto *at = scalar_value(expression);
-                auto known = analysis::interval_of(expression);
-                if (known.low < 0 || known.high >= extent) {
-                    inner.guard = _b.both(inner.guard,
-                                          _b.both(_b.compare(Opcode::GE, at, _b.index(0)),
-                                                  _b.compare(Opcode::LT, at, _b.index(extent))));
+                Coordinate at{scalar_value(expression), 0, nullptr};
+                int64_t count = 1;
+                if (!payload.box.empty()) {
+                    at = sum(at, local_coordinate(payload.box[i], point), 1);
+                    count = payload.box[i].extent;
                 }
-                inner.at[payload.dims[i].id] = {at, 0, nullptr};
+                auto known = analysis::interval_of(expression);
+                if (known.low < 0 || known.high > extent - count) {
+                    auto *place = coordinate_value(at, point.lanes);
+                    inner.guard = _b.both(inner.guard, in_range(place, extent));
+                }
+                inner.at[payload.dims[i].id] = at;
             }
             write_storage(home, value, inner);
             return;

@@ -87,8 +87,14 @@ private:
     ir::Value *exchanged_lanes(const ir::Value *source, const Point &place);
     ir::Value *evaluate_insert(const ir::Operation &op, Point &point);
     ir::Value *evaluate_map(const ir::Operation &op, Point &point);
+    /// The condition that coordinates lie in their dimensions; null when that is known.
+    ir::Value *in_range(ir::Value *coordinate, int64_t extent);
     ir::Value *coordinate_value(const Coordinate &coordinate, int lanes);
-    Coordinate coordinate_of(const ir::Value *scalar, Point &point);
+    /// Of an integer scalar, or of the element of an integer tile at the point.
+    Coordinate coordinate_of(const ir::Value *value, Point &point);
+    Coordinate coordinate_of_map(const ir::Operation &map, Point &point);
+    /// The sum, or with a negative sign the difference, of two coordinates.
+    Coordinate sum(const Coordinate &a, const Coordinate &b, int sign);
     /// The coordinate of a dimension; zero where the extent is one.
     Coordinate local_coordinate(const ir::DimExtent &dim, const Point &point);
     ir::Value *scalar_value(const ir::Value *value);
@@ -120,7 +126,8 @@ private:
     void check_bounds(Access &access, const ViewAxis &at, const std::vector<ir::DimExtent> &box,
                       const Coordinate &local, const Point &point);
     Access view_access(const ir::Value *view, const std::vector<const ir::Value *> &origins,
-                       const std::vector<ir::DimExtent> &box, Bounds bounds, Point &point);
+                       const std::vector<ir::DimExtent> &box, Bounds bounds, bool mapped,
+                       Point &point);
     ir::Value *read_access(const Access &access, ScalarType type, ir::Value *other, int lanes,
                            bool stable);
     void write_access(const Access &access, ir::Value *value, int lanes);

@@ -70,6 +70,29 @@ TEST(Text, equal_labels_of_two_dimensions_are_told_apart) {
     EXPECT_NE(print(*module).find("tile<f32, m:4 m.1:4>"), std::string::npos);
 }
 
+TEST(Text, mapped_accesses_boxes_and_memory_survive_the_round_trip) {
+    std::string text = R"(kernel @k(%0: view<f32, 8 x 8>) {
+  %1 = constant 2 : i64
+  %2 = map : tile<i64, q:4> { %3: i64 ->
+    %4 = mul %3, %1 : i64
+    yield %4
+  }
+  %5 = constant 1.0 : f32
+  %6 = load %0, %2, %2, %5 {fallback = true, mapped = true} : tile<f32, q:4>
+  %7 = memory.alloc {in = private, strides = [1 8]} : tile<f32, m:8 n:8>
+  %8 = per %6, %1 : tile<f32, q:4>
+  %9 = broadcast %8 : tile<f32, q:4 #1:1>
+  %10 = insert %7, %9, %1, %1 {dims = [m n], box = [q:4 #1:1]} : tile<f32, m:8 n:8>
+  %11 = extract %10, %1 {dims = [n], box = [q:4]} : tile<f32, m:8 q:4>
+  %12 = extract %11, %1 {dims = [m]} : tile<f32, q:4>
+  %13 = insert %12, %6 : tile<f32, q:4>
+  store %0, %13, %2, %2 {box = [q:4], mapped = true}
+}
+)";
+    auto module = parse(text);
+    EXPECT_EQ(print(*module), text);
+}
+
 TEST(Text, errors_name_line_and_column) {
     try {
         (void)parse("kernel @k() {\n  %x = frobnicate : f32\n}\n", "bad.tir");

@@ -99,6 +99,9 @@ struct Program {
     bool make_retype();
     bool make_extract();
     bool make_insert();
+    /// Sometimes gives an access at `payload.dims` a box, whose dimensions `rest` lacks.
+    void choose_box(const ir::Type &type, ir::AccessPayload &payload,
+                    std::vector<ir::DimExtent> &rest);
     bool make_reduction();
     bool make_mma();
     bool make_map();
@@ -111,6 +114,9 @@ struct Program {
     void make_parameters();
     bool make_extent();
     bool make_load();
+    bool make_mapped_load();
+    /// View coordinates for the elements over `box`, mostly affine.
+    Value *coordinate_tile(const std::vector<ir::DimExtent> &box, int64_t extent);
     bool make_store();
     /// A coordinate such that `length` elements from it stay in the part; null if they cannot.
     Value *own_coordinate(const Owned::Axis &axis, int64_t length);

@@ -30,6 +30,7 @@ constexpr Choice choices[] = {
     {6, false, [](Program &p) { return p.make_mma(); }},
     {2, false, [](Program &p) { return p.make_extent(); }},
     {14, false, [](Program &p) { return p.make_load(); }},
+    {4, false, [](Program &p) { return p.make_mapped_load(); }},
     {5, false, [](Program &p) { return p.make_store(); }},
     {2, false, [](Program &p) { return p.make_atomic(); }},
     {1, false, [](Program &p) { return p.make_assert(); }},

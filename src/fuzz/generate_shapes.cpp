@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/build.h"
 
+#include "ir/check_operations.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -114,6 +116,34 @@ std::vector<Value *> Program::coordinates_in(const ir::Type &type, std::vector<D
     return at;
 }
 
+void Program::choose_box(const ir::Type &type, ir::AccessPayload &payload,
+                         std::vector<ir::DimExtent> &rest) {
+    if (payload.dims.empty() || random.chance(70)) {
+        return;
+    }
+    std::vector<ir::DimExtent> free;
+    for (const auto &d : some_dims(payload.dims.size(), dims.size())) {
+        bool taken = std::any_of(rest.begin(), rest.end(),
+                                 [&](const auto &k) { return k.dim == d.dim; });
+        if (!taken) {
+            free.push_back(d);
+        }
+    }
+    int64_t elements = 1;
+    for (const auto &d : rest) {
+        elements *= d.extent;
+    }
+    for (size_t i = 0; i < payload.dims.size() && i < free.size(); ++i) {
+        elements *= free[i].extent;
+    }
+    if (free.size() < payload.dims.size() || elements > most_elements || !affordable(elements)) {
+        return;
+    }
+    payload.box.assign(free.begin(),
+                       free.begin() + static_cast<std::ptrdiff_t>(payload.dims.size()));
+    rest = ir::boxed_dims(type, payload);
+}
+
 bool Program::make_extract() {
     auto *x = find([](const Value *v) { return !v->type()->dims.empty(); });
     if (!x) {
@@ -125,6 +155,7 @@ bool Program::make_extract() {
     for (auto *c : coordinates_in(*x->type(), payload.dims, rest, false)) {
         operands.push_back(c);
     }
+    choose_box(*x->type(), payload, rest);
     auto f = fact(x);
     Fact outside{0, 0};
     if (random.chance(30)) {
@@ -145,6 +176,7 @@ bool Program::make_insert() {
     ir::AccessPayload payload;
     std::vector<ir::DimExtent> rest;
     auto at = coordinates_in(*x->type(), payload.dims, rest, false);
+    choose_box(*x->type(), payload, rest);
     auto *part = value_of(module.tile(x->scalar(), rest));
     std::vector<Value *> operands = {x, part};
     operands.insert(operands.end(), at.begin(), at.end());

@@ -185,9 +185,6 @@ struct Rules {
         while (yielded != state && yielded->definition()) {
             const auto *from = yielded->definition();
             if (from->opcode() == Opcode::INSERT) {
-                if (from->get<AccessPayload>().dims.empty()) {
-                    break;
-                }
                 yielded = from->operand(0);
             } else if (is_nest(from->opcode())) {
                 yielded = from->operand(from->operand_count() - from->result_count() +

@@ -265,17 +265,23 @@ TEST(MappedViews, strided_reversed_and_repeated_views) {
     }
 }
 
-TEST(MappedViews, an_affine_window_is_read_in_vectors) {
+TEST(MappedViews, affine_maps_are_read_and_written_in_vectors) {
     auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> Y) {
         auto r = axis("r", 4), c = axis("c", 64);
         auto x = X.view(shape(r, c), [](auto i, auto j) { return coord(i * 2 + 1, j + 3); });
-        Y(coord(0, 0), shape(r, c)).store(x.load());
+        Y.view(shape(r, c), [](auto i, auto j) { return coord(7 - i * 2, j + 5); }).store(x.load());
     });
-    auto kernel = def.capture(tensor_shape(16, 80), tensor_shape(4, 64));
+    auto kernel = def.capture(tensor_shape(16, 80), tensor_shape(8, 90));
     auto forms = compiler::forms_cpu(*module_of(kernel), {emit::host_cpu(), 1, false, {}}, false,
                                      false);
     EXPECT_EQ(forms.machine.find("gather"), std::string::npos) << forms.machine;
-    run_both(kernel, {random_view({16, 80}, 3), output_view({4, 64})});
+    EXPECT_EQ(forms.machine.find("scatter"), std::string::npos) << forms.machine;
+    auto out = run_both(kernel, {random_view({16, 80}, 3), output_view({8, 90})});
+    for (int64_t i = 0; i < 4; ++i) {
+        for (int64_t j = 0; j < 64; ++j) {
+            EXPECT_EQ(at(out[1], (7 - i * 2) * 90 + j + 5), at(out[0], (i * 2 + 1) * 80 + j + 3));
+        }
+    }
 }
 
 }// namespace

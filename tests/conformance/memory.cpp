@@ -134,6 +134,34 @@ TEST(Memory, one_object_an_instance) {
     }
 }
 
+TEST(Memory, a_box_may_move_over_itself_in_either_direction) {
+    for (int64_t to : {0, 1, 3, 17}) {
+        auto from = 17 - to;
+        auto def = tile_kernel([=](TensorView<const float, 1> X, TensorView<float, 1> Y) {
+            auto i = axis("i", 60), b = axis("b", 43);
+            auto m = memory<float>(shape(i));
+            m.store(X[coord(0), shape(i)]);
+            for ([[maybe_unused]] auto &step : serial(shape(3))) {
+                m(coord(to), shape(b)).store(m(coord(from), shape(b)).load() * 2.0f);
+            }
+            Y(coord(0), shape(i)).store(m.load());
+        });
+        auto out = run_both(def.capture(tensor_shape(60), tensor_shape(60)),
+                            {counting({60}), output_view({60})});
+        std::vector<float> m(60);
+        std::iota(m.begin(), m.end(), 1.0f);
+        for (int step = 0; step < 3; ++step) {
+            auto old = m;
+            for (int64_t q = 0; q < 43; ++q) {
+                m[static_cast<size_t>(to + q)] = old[static_cast<size_t>(from + q)] * 2;
+            }
+        }
+        for (int64_t k = 0; k < 60; ++k) {
+            ASSERT_EQ(at(out[1], k), m[static_cast<size_t>(k)]) << to << " " << k;
+        }
+    }
+}
+
 TEST(Memory, child_instances_store_disjoint_boxes) {
     for (auto steps : {1, 4, 9}) {
         auto def = tile_kernel([=](TensorView<const float, 2> X, TensorView<float, 2> Y) {

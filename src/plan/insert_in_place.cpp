@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/intervals.h"
 #include "plan/block_planner.h"
 
 #include <algorithm>
@@ -61,8 +62,21 @@ private:
             return true;
         }
         return ir::is_elementwise(op.opcode()) || op.opcode() == Opcode::BROADCAST ||
-               (op.opcode() == Opcode::EXTRACT &&
-                same_dims(op.get<ir::AccessPayload>().dims, _insert.get<ir::AccessPayload>().dims));
+               (op.opcode() == Opcode::EXTRACT && takes_the_part(op));
+    }
+    /// Whether an extract reads elements of the part in the part's own order. Rows of any place do; boxes
+    /// move over each other unless they are the same.
+    [[nodiscard]] bool takes_the_part(const ir::Operation &extract) const {
+        const auto &from = extract.get<ir::AccessPayload>();
+        const auto &to = _insert.get<ir::AccessPayload>();
+        if (from.box.empty() && to.box.empty()) {
+            return same_dims(from.dims, to.dims);
+        }
+        bool same = from.box == to.box && from.dims == to.dims;
+        for (size_t i = 0; same && i < to.dims.size(); ++i) {
+            same = analysis::same_scalar(extract.operand(1 + i), _insert.operand(2 + i));
+        }
+        return same;
     }
     /// A map is evaluated where its result is needed, which is not followed here.
     [[nodiscard]] static bool in_map(const ir::Operation &op) {

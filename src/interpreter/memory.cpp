@@ -215,8 +215,8 @@ void run_atomic(Context &context, const Step &step) {
     auto scalar = parameter->scalar();
     auto rank = view.extents.size();
     size_t values = op == AtomicOp::COMPARE_EXCHANGE ? 2 : 1;
-    auto origin = origin_of(context, step, 1 + values, rank);
-    const Numbers at(rank, 0);
+    const Place place{context, step, 1 + values, rank, false};
+    const auto &origin = place.origin, &at = place.at;
     for (size_t i = 1; i <= values; ++i) {
         if (auto *load = context.tile(step.operands[i]).undefined_at(0)) {
             undefined_use(step.op,

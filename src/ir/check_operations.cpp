@@ -240,7 +240,8 @@ struct Rules {
 
     void access() {
         std::string problem;
-        require_that(check_part_access(op, problem), std::move(problem));
+        bool holds = check_part_access(op, problem);
+        require_that(holds, std::move(problem));
     }
 
     void per() {
@@ -394,7 +395,8 @@ struct Rules {
     /// An access whose coordinates, from operand `first` on, are tiles over `dims`.
     void mapped(size_t first, const std::vector<DimExtent> &dims) {
         std::string problem;
-        require_that(check_mapped_access(op, first, dims, problem), std::move(problem));
+        bool holds = check_mapped_access(op, first, dims, problem);
+        require_that(holds, std::move(problem));
     }
 
     void load() {

@@ -231,10 +231,11 @@ struct MemoryPayload {
     friend bool operator==(const MemoryPayload &, const MemoryPayload &) = default;
 };
 
-using Payload = std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload,
-                             QuantizePayload, AccessPayload, ReducePayload, ScanPayload, MmaPayload,
-                             IndexPayload, LoadPayload, StorePayload, ForPayload, ShufflePayload,
-                             LaneReducePayload, TablePayload, AddressPayload, MemoryPayload,
-                             AtomicPayload, AssertPayload, PrintPayload, ReportPayload, AllocPayload>;
+using Payload =
+    std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload, QuantizePayload,
+                 AccessPayload, ReducePayload, ScanPayload, MmaPayload, IndexPayload, LoadPayload,
+                 StorePayload, ForPayload, ShufflePayload, LaneReducePayload, TablePayload,
+                 AddressPayload, MemoryPayload, AtomicPayload, AssertPayload, PrintPayload,
+                 ReportPayload, AllocPayload>;
 
 }// namespace luisa::tile::ir

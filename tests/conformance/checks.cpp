@@ -93,8 +93,9 @@ TEST_P(Checks, come_out_of_an_asynchronous_stream_when_it_is_waited_for) {
     auto f = device.jit(tile_kernel(
         [](TensorView<float, 1> X) { assert_(X[coord(0), shape(4)] > 0.0f, "positive"); }));
     auto x = make_tensor<float>(device, 4);
+    std::vector<float> values{1, 2, -3, 4};
     Stream later{device, {.async = true}};
-    later << x.copy_from(std::vector<float>{1, 2, -3, 4}) << f(x).dispatch();
+    later << x.copy_from(values) << f(x).dispatch();
     EXPECT_THROW(later << synchronize(), AssertionError);
 }
 

@@ -72,7 +72,7 @@ void Lowering::lower_atomic(const ir::Operation &op) {
     auto *value = scalar_value(op.operand(1));
     auto *expected = compares ? scalar_value(op.operand(2)) : nullptr;
     Point point;
-    auto access = view_access(op.operand(0), origins, {}, Bounds::ZERO, point);
+    auto access = view_access(op.operand(0), origins, {}, Bounds::ZERO, false, point);
     auto type = value->scalar();
     const auto *bits = _b.module().scalar(bits_type(type));
     auto update = [&] {

@@ -169,6 +169,8 @@ struct Walk {
                 const auto &from = value->type()->dims, &to = op->operand(0)->type()->dims;
                 for (size_t i = 0; i < to.size(); ++i) {
                     inner[to[i].dim.id] = slope_of(slopes, from[i].dim);
+                    // Under swapped names an element stands at another place.
+                    pointwise &= from[i].dim == to[i].dim || to[i].extent == 1;
                 }
                 Seen below;
                 return walk(op->operand(0), inner, pointwise, below);

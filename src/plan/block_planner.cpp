@@ -47,6 +47,17 @@ bool BlockPlanner::is_kept(const ir::Value *value) const {
            _plan->shares.count(value) != 0;
 }
 
+/// Whether each element of `value` needs no other element of the load than that at its own place.
+bool BlockPlanner::reads_pointwise(const ir::Value *value, const ir::Operation &load) const {
+    bool pointwise = true;
+    analysis::visit_leaves(
+        value, {}, [&](const ir::Value *v) { return v == load.result() || is_kept(v); },
+        [&](const analysis::Leaf &leaf) {
+            pointwise &= leaf.value != load.result() || leaf.pointwise;
+        });
+    return pointwise;
+}
+
 bool BlockPlanner::load_is_overwritten(const ir::Operation &load) {
     auto sites = evaluation_sites(load.result(), [this](const ir::Value *v) { return is_kept(v); });
     if (sites.empty()) {
@@ -59,7 +70,7 @@ bool BlockPlanner::load_is_overwritten(const ir::Operation &load) {
         visit_stores(*op, [&](const ir::Operation &store) {
             // A store that is itself the site reads before it writes, place by place.
             bool harmless = is_site && last && &store == op && store.opcode() == Opcode::STORE &&
-                            same_place(store, load);
+                            same_place(store, load) && reads_pointwise(store.operand(1), load);
             overwritten |= touches_view(store, load, _plan->may_alias) && !harmless;
         });
         if (overwritten) {

@@ -33,6 +33,7 @@ private:
     void decide_kept(const ir::Region &region, const ir::Operation *first,
                      const ir::Operation *end);
     [[nodiscard]] bool must_keep(const ir::Operation &op);
+    [[nodiscard]] bool reads_pointwise(const ir::Value *value, const ir::Operation &load) const;
     [[nodiscard]] bool load_is_overwritten(const ir::Operation &load);
     [[nodiscard]] bool keeps_for_product(const ir::Operation &op,
                                          const std::vector<const ir::Operation *> &sites);

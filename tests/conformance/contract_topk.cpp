@@ -68,4 +68,38 @@ TEST(ContractTopK, NaNsAreLast) {
     top<float, 4>(3, 64, values);
 }
 
+/// States that have a dimension of their own, over a tile's items.
+TEST(ContractTopK, OfRows) {
+    constexpr int K = 2;
+    auto definition = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> V,
+                                     TensorView<int64_t, 2> I) {
+        for ([[maybe_unused]] auto &root : parallel(shape(1))) {
+            Axis row = axis("row", 6), item = axis("item", 11);
+            auto x = X(coord(0, 0), shape(row, item)).load();
+            auto best = full<TopKState<float, K>>(shape(row), topk_identity<float, K>());
+            for (auto &i : root.reduce(x.domain(item), topk_merge<K>)) {
+                best = topk_insert<K>(best, indexed_value(x.at(i), i.index()));
+            }
+            for (int k = 0; k < K; ++k) {
+                V(coord(0, k), shape(row, 1)).store(best.values[static_cast<size_t>(k)]);
+                I(coord(0, k), shape(row, 1)).store(best.indices[static_cast<size_t>(k)]);
+            }
+        }
+    });
+    auto kernel = definition.capture(tensor_shape(6, 11), tensor_shape(6, K), tensor_shape(6, K));
+    auto x = random_view({6, 11}, 13);
+    auto left = run_both(kernel, {x, output_view({6, K}), output_view<int64_t>({6, K})});
+    for (size_t r = 0; r < 6; ++r) {
+        auto at = [&](int64_t i) { return element_value(x, 11 * r + static_cast<size_t>(i)); };
+        std::vector<int64_t> order(11);
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(),
+                         [&](int64_t a, int64_t b) { return at(a) > at(b); });
+        for (size_t k = 0; k < K; ++k) {
+            EXPECT_EQ(element_value(left[2], r * K + k), static_cast<double>(order[k]));
+            EXPECT_EQ(element_value(left[1], r * K + k), at(order[k]));
+        }
+    }
+}
+
 }// namespace

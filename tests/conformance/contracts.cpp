@@ -153,6 +153,41 @@ template<class T> void welford_rows(double mean, double noise, double bound) {
 TEST(Contracts, WelfordOfAHugeMean) { welford_rows<double>(1e8, 1, 1e-5); }
 TEST(Contracts, WelfordOfFloats) { welford_rows<float>(3, 1, 1e-4); }
 
+/// A normalization of rows as one would write it: the state has the rows' dimension.
+TEST(Contracts, RowsNormalizedByOneState) {
+    for (auto policy : trees) {
+        auto definition = tile_kernel([=](TensorView<const float, 2> X, TensorView<float, 2> Y) {
+            for (auto &block : parallel(shape(3))) {
+                Axis row = axis("row", 5), feature = axis("feature", 70);
+                auto origin = coord(5 * block.index(), 0);
+                auto x = X(origin, shape(row, feature)).load();
+                auto stats = full<WelfordState<float>>(shape(row), welford_identity);
+                for (auto &item : block.reduce(x.domain(feature), welford, policy)) {
+                    stats = welford_push(stats, x.at(item));
+                }
+                Y(origin, shape(row, feature))
+                    .store((x - stats.mean) * rsqrt(stats.variance() + 1e-5f));
+            }
+        });
+        auto kernel = definition.capture(tensor_shape(15, 70), tensor_shape(15, 70));
+        auto x = random_view({15, 70}, 21);
+        auto left = run_both(kernel, {x, output_view({15, 70})}, {}, {1e-5, false, {}});
+        for (size_t r = 0; r < 15; ++r) {
+            double mean = 0, variance = 0;
+            for (size_t i = 0; i < 70; ++i) {
+                mean += element_value(x, 70 * r + i) / 70;
+            }
+            for (size_t i = 0; i < 70; ++i) {
+                variance += std::pow(element_value(x, 70 * r + i) - mean, 2) / 70;
+            }
+            for (size_t i = 0; i < 70; ++i) {
+                auto expected = (element_value(x, 70 * r + i) - mean) / std::sqrt(variance + 1e-5);
+                EXPECT_NEAR(element_value(left[1], 70 * r + i), expected, 1e-5);
+            }
+        }
+    }
+}
+
 /// Two states of one contract, a sum of another kind and an unwritten one in the same nest.
 TEST(Contracts, IndependentStates) {
     auto definition = tile_kernel([](TensorView<const int32_t, 1> X, TensorView<int32_t, 1> Y) {

@@ -54,14 +54,21 @@ template<class T> Tile<bool> ranks_before(const IndexedValue<T> &a, const Indexe
 
 /// `state` after one more value.
 template<int K, class T>
-[[nodiscard]] TopKState<T, K> topk_insert(const TopKState<T, K> &state, IndexedValue<T> item) {
+[[nodiscard]] TopKState<T, K> topk_insert(const TopKState<T, K> &state,
+                                          const IndexedValue<T> &item) {
     TopKState<T, K> result;
+    // What is still to be placed; new variables, since the first may lack dimensions of the state.
+    std::array<IndexedValue<T>, K> rest;
     for (size_t i = 0; i < static_cast<size_t>(K); ++i) {
+        const auto &next = i ? rest[i] : item;
         IndexedValue<T> kept{state.values[i], state.indices[i]};
-        Tile<bool> first = core::ranks_before(item, kept);
-        result.values[i] = ite(first, item.value, kept.value);
-        result.indices[i] = ite(first, item.index, kept.index);
-        item = {ite(first, kept.value, item.value), ite(first, kept.index, item.index)};
+        Tile<bool> first = core::ranks_before(next, kept);
+        result.values[i] = ite(first, next.value, kept.value);
+        result.indices[i] = ite(first, next.index, kept.index);
+        if (i + 1 < static_cast<size_t>(K)) {
+            rest[i + 1].value = ite(first, kept.value, next.value);
+            rest[i + 1].index = ite(first, kept.index, next.index);
+        }
     }
     return result;
 }

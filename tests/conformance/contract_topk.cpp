@@ -71,21 +71,21 @@ TEST(ContractTopK, NaNsAreLast) {
 /// States that have a dimension of their own, over a tile's items.
 TEST(ContractTopK, OfRows) {
     constexpr int K = 2;
-    auto definition = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> V,
-                                     TensorView<int64_t, 2> I) {
-        for ([[maybe_unused]] auto &root : parallel(shape(1))) {
-            Axis row = axis("row", 6), item = axis("item", 11);
-            auto x = X(coord(0, 0), shape(row, item)).load();
-            auto best = full<TopKState<float, K>>(shape(row), topk_identity<float, K>());
-            for (auto &i : root.reduce(x.domain(item), topk_merge<K>)) {
-                best = topk_insert<K>(best, indexed_value(x.at(i), i.index()));
+    auto definition = tile_kernel(
+        [](TensorView<const float, 2> X, TensorView<float, 2> V, TensorView<int64_t, 2> I) {
+            for ([[maybe_unused]] auto &root : parallel(shape(1))) {
+                Axis row = axis("row", 6), item = axis("item", 11);
+                auto x = X(coord(0, 0), shape(row, item)).load();
+                auto best = full<TopKState<float, K>>(shape(row), topk_identity<float, K>());
+                for (auto &i : root.reduce(x.domain(item), topk_merge<K>)) {
+                    best = topk_insert<K>(best, indexed_value(x.at(i), i.index()));
+                }
+                for (int k = 0; k < K; ++k) {
+                    V(coord(0, k), shape(row, 1)).store(best.values[static_cast<size_t>(k)]);
+                    I(coord(0, k), shape(row, 1)).store(best.indices[static_cast<size_t>(k)]);
+                }
             }
-            for (int k = 0; k < K; ++k) {
-                V(coord(0, k), shape(row, 1)).store(best.values[static_cast<size_t>(k)]);
-                I(coord(0, k), shape(row, 1)).store(best.indices[static_cast<size_t>(k)]);
-            }
-        }
-    });
+        });
     auto kernel = definition.capture(tensor_shape(6, 11), tensor_shape(6, K), tensor_shape(6, K));
     auto x = random_view({6, 11}, 13);
     auto left = run_both(kernel, {x, output_view({6, K}), output_view<int64_t>({6, K})});

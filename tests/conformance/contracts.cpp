@@ -302,6 +302,65 @@ TEST(Contracts, ReducersAreContracts) {
     }
 }
 
+/// Lanes of every element type, in a state and beside a 64-bit field.
+template<class T> struct Spread {
+    Tile<T> low, high;
+    Tile<int64_t> count;
+    LUISA_TILE_STATE(Spread, low, high, count)
+};
+template<class T> struct SpreadContract {
+    static constexpr bool commutative = true;
+    Tile<T> start;
+    Spread<T> identity() const { return {start, start, Scalar<int64_t>{0}}; }
+    Spread<T> merge(const Spread<T> &a, const Spread<T> &b) const {
+        auto first = a.count == 0, second = b.count == 0;
+        return {ite(first, b.low, ite(second, a.low, minimum(a.low, b.low))),
+                ite(first, b.high, ite(second, a.high, maximum(a.high, b.high))),
+                a.count + b.count};
+    }
+};
+template<class T> void spread_of() {
+    for (auto policy : trees) {
+        for (int64_t n : {5, 150}) {
+            auto definition = tile_kernel([=](TensorView<const T, 1> X, TensorView<T, 1> Y,
+                                              TensorView<int64_t, 1> N, TensorView<T, 1> M) {
+                for (auto &root : parallel(shape(1))) {
+                    SpreadContract<T> contract{X[coord(0)]};
+                    Spread<T> state = scalar(contract.identity());
+                    Scalar<T> most = X[coord(0)];
+                    for (auto &i : root.reduce(shape(n), contract, policy)) {
+                        Tile<T> x = X[coord(i.index())];
+                        state = contract.merge(state, {x, x, Scalar<int64_t>{1}});
+                    }
+                    for (auto &i : root.reduce(shape(n), maximum, policy)) {
+                        auto x = X[coord(i.index())];
+                        most = ite(i.index() % 2 == 0, maximum(most, x), most);
+                    }
+                    Y(0).store(state.low);
+                    Y(1).store(state.high);
+                    N(0).store(state.count);
+                    M(0).store(most);
+                }
+            });
+            auto kernel = definition.capture(tensor_shape(n), tensor_shape(2), tensor_shape(1),
+                                             tensor_shape(1));
+            auto left = run_both(kernel, {integer_view<T>({n}, 3, 100), output_view<T>({2}),
+                                          output_view<int64_t>({1}), output_view<T>({1})});
+            EXPECT_EQ(as_int64(left[2], 0), n);
+        }
+    }
+}
+TEST(Contracts, LanesOfEveryType) {
+    spread_of<int8_t>();
+    spread_of<uint16_t>();
+    spread_of<int32_t>();
+    spread_of<uint64_t>();
+    spread_of<half>();
+    spread_of<bf16>();
+    spread_of<float>();
+    spread_of<double>();
+}
+
 /// The number of contributions is known at launch only.
 TEST(Contracts, RuntimeExtents) {
     auto definition = tile_kernel([](TensorView<const double, 2> X, TensorView<double, 2> Y) {

@@ -187,7 +187,7 @@ TEST(MemoryErrors, LayoutsThatAreNone) {
         return error_of(
             [=](const auto &, const auto &) { (void)memory<float>(layout(shape(8, 6), strides)); });
     };
-    int line = __LINE__ - 3;
+    int line = __LINE__ - 2;
     EXPECT_EQ(with(stride(6)),
               at(line, "ShapeError @: memory: a layout of 2 dimensions has 1 strides"));
     EXPECT_EQ(with(stride(-6, 1)),

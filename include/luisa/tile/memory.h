@@ -30,6 +30,7 @@ inline constexpr MemoryClass tensor = MemoryClass::TENSOR;
 struct Stride {
     std::vector<int64_t> steps;
 };
+/// The strides of a layout, outermost dimension first.
 template<std::integral... I> [[nodiscard]] Stride stride(I... steps) {
     return {{static_cast<int64_t>(steps)...}};
 }

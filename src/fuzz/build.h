@@ -99,6 +99,8 @@ struct Program {
     bool make_retype();
     bool make_extract();
     bool make_insert();
+    bool make_per();
+    bool make_memory();
     /// Sometimes gives an access at `payload.dims` a box, whose dimensions `rest` lacks.
     void choose_box(const ir::Type &type, ir::AccessPayload &payload,
                     std::vector<ir::DimExtent> &rest);

@@ -26,6 +26,8 @@ constexpr Choice choices[] = {
     {2, false, [](Program &p) { return p.make_retype(); }},
     {5, false, [](Program &p) { return p.make_extract(); }},
     {4, false, [](Program &p) { return p.make_insert(); }},
+    {1, false, [](Program &p) { return p.make_per(); }},
+    {2, false, [](Program &p) { return p.make_memory(); }},
     {8, false, [](Program &p) { return p.make_reduction(); }},
     {6, false, [](Program &p) { return p.make_mma(); }},
     {2, false, [](Program &p) { return p.make_extent(); }},

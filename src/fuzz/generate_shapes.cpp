@@ -186,6 +186,33 @@ bool Program::make_insert() {
     return true;
 }
 
+bool Program::make_per() {
+    auto *x = find([](const Value *) { return true; });
+    if (!x || loops.empty()) {
+        return false;
+    }
+    std::vector<Value *> operands = {x};
+    for (const auto &loop : loops) {
+        if (random.chance(50)) {
+            operands.push_back(loop.index);
+        }
+    }
+    add(builder.value(Opcode::PER, operands, x->type()), fact(x));
+    return true;
+}
+
+/// An object whose first store covers it; what it then holds is a value that others update in parts.
+bool Program::make_memory() {
+    auto *part = find([](const Value *v) { return !v->type()->dims.empty(); });
+    if (!part) {
+        return false;
+    }
+    auto *object = builder.value(Opcode::MEMORY_ALLOC, {}, part->type(), ir::AllocPayload{});
+    add(builder.value(Opcode::INSERT, {object, part}, part->type(), ir::AccessPayload{}),
+        fact(part));
+    return true;
+}
+
 namespace {
 
 bool folds(Reducer reducer, ScalarType t) {

@@ -451,11 +451,38 @@ bool BlockPlanner::updates_in_place(const ir::Value *result, const ir::Value *st
     });
 }
 
+/// Scalars that are read out of states come before what overwrites these.
+void BlockPlanner::plan_scalar_yields(const ir::Region &region,
+                                      const std::vector<const ir::Value *> &targets, Block &block) {
+    auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
+    for (size_t i = 0; i < targets.size(); ++i) {
+        auto *source = region.terminator()->operand(i);
+        if (targets[i] || !source->type()->is_scalar() || !source->definition() ||
+            !analysis::is_inline(*source->definition())) {
+            continue;
+        }
+        bool reads_state = false;
+        analysis::visit_leaves(source, {}, is_leaf, [&](const analysis::Leaf &leaf) {
+            reads_state |= std::find(targets.begin(), targets.end(), leaf.value) != targets.end();
+        });
+        if (!reads_state) {
+            continue;
+        }
+        if (!block.steps.empty()) {
+            if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+                finish_group(*group);
+            }
+        }
+        block.steps.emplace_back(Sequential{source->definition()});
+    }
+}
+
 void BlockPlanner::plan_yields(const ir::Region &region,
                                const std::vector<const ir::Value *> &targets, Block &block) {
     auto *yield = region.terminator();
     require(yield != nullptr || targets.empty(), "region with results ends in a yield");
     auto is_leaf = [this](const ir::Value *v) { return is_kept(v); };
+    plan_scalar_yields(region, targets, block);
     std::vector<Root> copies;
     for (size_t i = 0; i < targets.size(); ++i) {
         auto *source = yield->operand(i);

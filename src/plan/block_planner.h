@@ -42,6 +42,8 @@ private:
     void plan_nest(const ir::Operation &nest, Block &block);
     void plan_branch(const ir::Operation &op, Block &block);
     void plan_states(const ir::Operation &nest, Block &block);
+    void plan_scalar_yields(const ir::Region &region, const std::vector<const ir::Value *> &targets,
+                            Block &block);
     void plan_yields(const ir::Region &region, const std::vector<const ir::Value *> &targets,
                      Block &block);
     void share_nested_inserts(const ir::Operation &nest);

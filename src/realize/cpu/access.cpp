@@ -177,21 +177,25 @@ ir::Value *Lowering::read_access(const Access &access, ScalarType type, ir::Valu
 }
 
 void Lowering::write_access(const Access &access, ir::Value *value, int lanes) {
-    int width = access.uniform ? 1 : lanes;
+    // Lanes beyond a dimension of one element address it too, and their mask keeps them off.
+    bool by_mask = access.uniform && access.mask && access.mask->type()->is_vector();
+    bool uniform = access.uniform && !by_mask;
+    int width = uniform ? 1 : lanes;
     auto type = value->scalar();
-    if (access.uniform && value->type()->is_vector()) {
+    if (uniform && value->type()->is_vector()) {
         value = _b.pure(Opcode::EXTRACT_LANE, {value}, ir::IndexPayload{0},
                         _b.module().scalar(type));
     }
     Values operands{access.address};
-    if (access.indices) {
-        operands.push_back(access.indices);
+    auto *indices = by_mask ? _b.splat(_b.index(0), width) : access.indices;
+    if (indices) {
+        operands.push_back(indices);
     }
     operands.push_back(_b.splat(value, width));
     if (access.mask) {
         operands.push_back(_b.splat(access.mask, width));
     }
-    _b.effect(access.indices ? Opcode::SCATTER : Opcode::WRITE, operands,
+    _b.effect(indices ? Opcode::SCATTER : Opcode::WRITE, operands,
               ir::MemoryPayload{access_alignment(type), access.mask != nullptr, false});
 }
 

@@ -168,7 +168,9 @@ ir::Value *Lowering::evaluate_operation(const ir::Operation &op, Point &point) {
             }
             return evaluate(op.operand(0), inner);
         }
-        case Opcode::EXTRACT: return evaluate_extract(op, point);
+        case Opcode::EXTRACT:
+            return op.get<ir::AccessPayload>().dims.empty() ? evaluate(op.operand(0), point)
+                                                            : evaluate_extract(op, point);
         case Opcode::INSERT: return evaluate_insert(op, point);
         case Opcode::MAP: return evaluate_map(op, point);
         case Opcode::LOAD: return load(op, point);

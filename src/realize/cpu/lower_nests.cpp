@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/expressions.h"
 #include "realize/cpu/lowering.h"
 #include "realize/cpu/reducers.h"
 
@@ -60,7 +61,11 @@ void Lowering::lower_sequential(const ir::Operation &op) {
         case Opcode::ASSERT:
         case Opcode::PRINT: lower_report(op); break;
         default:
-            throw UnsupportedError{std::string{op.name()} + " has no CPU realization yet", op.loc};
+            if (!analysis::is_inline(op)) {
+                throw UnsupportedError{std::string{op.name()} + " has no CPU realization yet",
+                                       op.loc};
+            }
+            _scalars[op.result()] = scalar_value(op.result());
     }
     _b.forget_reads();
 }

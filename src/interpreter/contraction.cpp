@@ -44,8 +44,10 @@ struct FloatArithmetic {
     using Value = float;
     ScalarType type;      ///< of the accumulator
     bool rounds_each_step;///< to `type`, not only at the end
-    [[nodiscard]] float decode(uint64_t bits, ScalarType from) const {
-        return arith::to_float(type, arith::convert(bits, from, type));
+    // Operands wider than a 16-bit accumulator keep their value: arithmetic is that of f32.
+    [[nodiscard]] static float decode(uint64_t bits, ScalarType from) {
+        return arith::to_float(ScalarType::FLOAT32,
+                               arith::convert(bits, from, ScalarType::FLOAT32));
     }
     [[nodiscard]] float step(float a, float b, float sum) const {
         sum = std::fma(a, b, sum);

@@ -127,6 +127,24 @@ std::vector<Triple> triples(bool integers) {
     return list;
 }
 
+/// One element of Z += X · Y, computed on both back ends.
+uint64_t product_of_one(Triple t, bool ordered, double a, double b, double c) {
+    auto one = [](ScalarType type, double x) {
+        View v;
+        v.type = type;
+        v.extents = {1, 1}, v.strides = {1, 1};
+        v.bytes.resize(64, 0xa5);
+        auto bits = arith::from_double(type, x);
+        std::memcpy(v.bytes.data(), &bits, size_of(type));
+        return v;
+    };
+    auto out = run_both(parse_kernel(text_of(t, {1, 1, 1, ordered})),
+                        {one(t.a, a), one(t.b, b), one(t.c, c)});
+    uint64_t bits = 0;
+    std::memcpy(&bits, out[2].bytes.data(), size_of(t.c));
+    return bits;
+}
+
 std::string name_of(const ::testing::TestParamInfo<Triple> &i) {
     return std::string{to_string(i.param.a)} + "_times_" + to_string(i.param.b) + "_into_" +
            to_string(i.param.c);
@@ -164,3 +182,34 @@ INSTANTIATE_TEST_SUITE_P(
                       Triple{ScalarType::INT32, ScalarType::INT64, ScalarType::INT64},
                       Triple{ScalarType::UINT64, ScalarType::UINT64, ScalarType::UINT64}),
     name_of);
+
+TEST(ProductTypes, operands_wider_than_a_16_bit_accumulator_keep_their_value) {
+    constexpr auto F16 = ScalarType::FLOAT16, BF16 = ScalarType::BFLOAT16;
+    constexpr auto F32 = ScalarType::FLOAT32, F64 = ScalarType::FLOAT64;
+    struct Row {
+        Triple types;
+        double a, b, c, expected;
+    };
+    // Rounded to the accumulator first, the fraction of a would be lost: 0 instead of 1 or 0.5; or
+    // the powers of two would be infinity and zero: NaN instead of 1.
+    const Row rows[] = {
+        {{F16, BF16, BF16}, 1 + 0x1p-10, 1024, -1024, 1},
+        {{BF16, F16, BF16}, 1024, 1 + 0x1p-10, -1024, 1},
+        {{F16, F16, BF16}, 1 + 0x1p-10, 1 + 0x1p-10, -1, 0x1p-9 + 0x1p-20},
+        {{F32, BF16, BF16}, 1 + 0x1p-20, 0x1p19, -0x1p19, 0.5},
+        {{F32, F16, F16}, 1 + 0x1p-12, 2048, -2048, 0.5},
+        {{BF16, BF16, F16}, 0x1p100, 0x1p-100, 0, 1},
+        {{F32, F32, F16}, 0x1p-60, 0x1p60, 2, 3},
+        // Wider than f32: rounded to f32, once.
+        {{F64, BF16, BF16}, 1 + 0x1p-30, 0x1p30, -0x1p30, 0},
+        {{F64, F64, F32}, 1 + 0x1p-30, 0x1p30, -0x1p30, 0},
+    };
+    for (const auto &row : rows) {
+        for (bool ordered : {false, true}) {
+            EXPECT_EQ(product_of_one(row.types, ordered, row.a, row.b, row.c),
+                      arith::from_double(row.types.c, row.expected))
+                << to_string(row.types.a) << "·" << to_string(row.types.b) << "→"
+                << to_string(row.types.c) << (ordered ? " ordered" : "");
+        }
+    }
+}

@@ -9,6 +9,8 @@
 #include <luisa/tile/kernel.h>
 #include <luisa/tile/memory.h>
 #include <luisa/tile/ops.h>
+#include <luisa/tile/packed.h>
+#include <luisa/tile/quantize.h>
 #include <luisa/tile/runtime.h>
 #include <luisa/tile/scatter.h>
 #include <luisa/tile/sort.h>

@@ -2,6 +2,7 @@
 #pragma once
 // Library functions over tiles, in namespace luisa::tile::ops: what models use, written in the language.
 #include <luisa/tile/ops/activation.h>
+#include <luisa/tile/ops/block_scaled.h>
 #include <luisa/tile/ops/loss.h>
 #include <luisa/tile/ops/norm.h>
 #include <luisa/tile/ops/pool.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile/stream.h>
 
+#include "runtime/program.h"
 #include "runtime/queue.h"
 
 #include <array>
@@ -199,6 +200,23 @@ void Stream::submit(const std::shared_ptr<const runtime::ShaderImpl> &shader,
     runtime::check_call(*shader, arguments, count, loc);
     _queue->push([shader, list = std::vector<Argument>(arguments, arguments + count), loc] {
         dispatch_later(*shader, list, loc);
+    });
+}
+
+void Stream::submit(const std::shared_ptr<runtime::ProgramState> &program,
+                    const Argument *arguments, int count, SourceLoc loc) {
+    if (runtime::device_of(*program).impl() != &device()) {
+        throw DeviceError{"a program of device '" + runtime::device_of(*program).name() +
+                              "' is dispatched on a stream of another device",
+                          loc};
+    }
+    if (!_queue) {
+        runtime::run_program(*program, arguments, count, loc);
+        return;
+    }
+    runtime::check_program(*program, arguments, count, loc);
+    _queue->push([program, list = std::vector<Argument>(arguments, arguments + count), loc] {
+        runtime::run_program(*program, list.data(), static_cast<int>(list.size()), loc);
     });
 }
 

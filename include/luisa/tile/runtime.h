@@ -4,5 +4,6 @@
 #include <luisa/tile/buffer.h>
 #include <luisa/tile/device.h>
 #include <luisa/tile/jit.h>
+#include <luisa/tile/program.h>
 #include <luisa/tile/stream.h>
 #include <luisa/tile/tensor.h>

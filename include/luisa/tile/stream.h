@@ -15,6 +15,8 @@ struct EventWait {
     uint64_t records = 0;///< the one to wait for
 };
 class StreamQueue;
+struct ProgramState;
+template<size_t N> struct ProgramCall;
 }// namespace runtime
 
 /// Waits for everything before it: `stream << … << synchronize()`.
@@ -71,6 +73,11 @@ public:
         submit(call.shader, call.arguments.data(), static_cast<int>(N), call.loc);
         return *this;
     }
+    /// Checks the arguments and runs the commands of a program in order; see program.h.
+    template<size_t N> Stream &operator<<(const runtime::ProgramCall<N> &call) {
+        submit(call.program, call.arguments.data(), static_cast<int>(N), call.loc);
+        return *this;
+    }
     Stream &operator<<(const runtime::CopyCommand &copy);
     Stream &operator<<(runtime::Synchronize);
     /// Runs a host function in order. StateError when it synchronises its own asynchronous stream.
@@ -83,6 +90,8 @@ public:
 
 private:
     void submit(const std::shared_ptr<const runtime::ShaderImpl> &shader,
+                const runtime::Argument *arguments, int count, SourceLoc loc);
+    void submit(const std::shared_ptr<runtime::ProgramState> &program,
                 const runtime::Argument *arguments, int count, SourceLoc loc);
     [[nodiscard]] runtime::DeviceImpl &device() const;
     Device _device;

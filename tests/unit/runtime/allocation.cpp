@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 
+#include <luisa/tile/program.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -62,6 +64,36 @@ TEST(Allocation, a_warm_dispatch_makes_none) {
         stream << shader(a, b, 1.0f).dispatch() << synchronize();
     }
     EXPECT_EQ(allocations.load() - before, 0);
+}
+
+TEST(Allocation, a_warm_program_makes_none) {
+    auto device = Device::create("cpu", {.threads = 2});
+    Stream stream{device};
+    auto twice = tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y) {
+        auto i = axis("i", 16);
+        for (auto &nest : parallel(shape(ceil_div(X.extent(0), 16)))) {
+            auto at = coord(nest.index(0) * 16);
+            auto x = X[at, shape(i)];
+            Y(at, shape(i)).store(x + x);
+        }
+    });
+    auto four_times = device.jit(tile_program(
+        [twice](Commands &run, ProgramTensor<const float, 1> x, ProgramTensor<float, 1> y) {
+            auto t = run.temporary<float>(x.extent(0));
+            run(twice)(x, t);
+            run(twice)(t, y);
+        }));
+    auto x = make_tensor<float>(device, 40), y = make_tensor<float>(device, 40);
+    x.at(39) = 5;
+    for (int i = 0; i < 200; ++i) {
+        stream << four_times(x, y).dispatch();
+    }
+    auto before = allocations.load();
+    for (int i = 0; i < 100; ++i) {
+        stream << four_times(x, y).dispatch() << synchronize();
+    }
+    EXPECT_EQ(allocations.load() - before, 0);
+    EXPECT_EQ(y.at(39), 20);
 }
 
 TEST(Allocation, a_warm_call_of_a_jit_makes_none) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <luisa/tile/program.h>
+
+namespace luisa::tile::runtime {
+
+[[nodiscard]] const Device &device_of(const ProgramState &program);
+/// Records the program for these extents if they are new, and checks every command. Throws what `check_call`
+/// throws, with a note that names the command, and for the program's own parameters
+///   CallError, TypeError, LifetimeError, ValueError
+void check_program(ProgramState &program, const Argument *arguments, int count, SourceLoc loc);
+/// Checks, then runs the commands to the end. With known extents it allocates nothing.
+void run_program(ProgramState &program, const Argument *arguments, int count, SourceLoc loc);
+
+}// namespace luisa::tile::runtime

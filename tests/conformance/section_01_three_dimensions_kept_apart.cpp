@@ -38,8 +38,8 @@ TEST(ThreeDimensionsKeptApart, the_shape_of_tiles_is_a_granularity_and_no_result
     auto run = [](int64_t rows, int64_t columns) {
         auto def = tile_kernel([=](TensorView<const float, 2> X, TensorView<float, 2> Y) {
             auto r = axis("r", rows), c = axis("c", columns);
-            for (auto &nest : parallel(
-                     shape(ceil_div(X.extent(0), rows), ceil_div(X.extent(1), columns)))) {
+            for (auto &nest :
+                 parallel(shape(ceil_div(X.extent(0), rows), ceil_div(X.extent(1), columns)))) {
                 auto place = coord(nest.index(0) * rows, nest.index(1) * columns);
                 Y(place, shape(r, c)).store(exp(X[place, shape(r, c)]) * 0.5f);
             }

@@ -36,13 +36,14 @@ TEST(KernelsAndCapture, a_definition_runs_nothing_and_each_capture_runs_it_once)
 TEST(KernelsAndCapture, each_host_value_makes_another_variant) {
     auto variant = [](float factor, bool twice) {
         return tile_kernel([=](TensorView<const float, 1> X, TensorView<float, 1> Y) {
-            auto i = axis("i", X.extent(0));
-            auto x = X[coord(0), shape(i)] * factor;
-            if (twice) {
-                x = x + x;
-            }
-            Y(coord(0), shape(i)).store(x);
-        }).capture(tensor_shape(5), tensor_shape(5));
+                   auto i = axis("i", X.extent(0));
+                   auto x = X[coord(0), shape(i)] * factor;
+                   if (twice) {
+                       x = x + x;
+                   }
+                   Y(coord(0), shape(i)).store(x);
+               })
+            .capture(tensor_shape(5), tensor_shape(5));
     };
     EXPECT_NE(variant(3, false).ir_text(), variant(3, true).ir_text());
     EXPECT_NE(variant(3, false).ir_text(), variant(4, false).ir_text());
@@ -85,8 +86,8 @@ TEST(KernelsAndCapture, arithmetic_on_extents_is_that_of_host_integers_and_of_ru
     auto constant = def.capture(tensor_shape(13, 7), tensor_shape(7));
     auto runtime = def.capture(tensor_shape(dynamic("n"), 7), tensor_shape(7));
     for (const auto &kernel : {constant, runtime}) {
-        auto out =
-            run_both(kernel, {random_view({13, 7}, 1), dense<int64_t>({7}, std::vector<int64_t>{-1})});
+        auto out = run_both(
+            kernel, {random_view({13, 7}, 1), dense<int64_t>({7}, std::vector<int64_t>{-1})});
         const int64_t expected[] = {18, 38, 4, 3, 1, 7, 7};
         for (int64_t i = 0; i < 7; ++i) {
             EXPECT_EQ(at(out[1], i), static_cast<double>(expected[i])) << i;
@@ -94,16 +95,16 @@ TEST(KernelsAndCapture, arithmetic_on_extents_is_that_of_host_integers_and_of_ru
     }
 }
 TEST(KernelsAndCapture, one_kernel_serves_all_lengths_of_equal_names) {
-    auto def = tile_kernel([](TensorView<const float, 1> X, TensorView<const float, 1> Z,
-                              TensorView<float, 1> Y) {
-        auto i = axis("i", 8);
-        for (auto &nest : parallel(shape(ceil_div(X.extent(0), 8)))) {
-            auto place = coord(nest.index() * 8);
-            Y(place, shape(i)).store(X[place, shape(i)] - Z[place, shape(i)]);
-        }
-    });
-    auto kernel =
-        def.capture(tensor_shape(dynamic("s")), tensor_shape(dynamic("s")), tensor_shape(dynamic("s")));
+    auto def = tile_kernel(
+        [](TensorView<const float, 1> X, TensorView<const float, 1> Z, TensorView<float, 1> Y) {
+            auto i = axis("i", 8);
+            for (auto &nest : parallel(shape(ceil_div(X.extent(0), 8)))) {
+                auto place = coord(nest.index() * 8);
+                Y(place, shape(i)).store(X[place, shape(i)] - Z[place, shape(i)]);
+            }
+        });
+    auto kernel = def.capture(tensor_shape(dynamic("s")), tensor_shape(dynamic("s")),
+                              tensor_shape(dynamic("s")));
     for (int64_t n : {0, 1, 7, 8, 9, 1000}) {
         auto x = random_view({n}, 1), z = random_view({n}, 2);
         auto out = run_both(kernel, {x, z, output_view({n})});

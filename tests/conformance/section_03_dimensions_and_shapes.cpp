@@ -15,13 +15,13 @@ double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t
 }// namespace
 
 TEST(DimensionsAndShapes, neither_equal_extents_nor_equal_labels_join) {
-    auto def = tile_kernel([](TensorView<const float, 1> X, TensorView<float, 2> Y,
-                              TensorView<float, 2> Z) {
-        auto i = axis("i", 5), other = axis("i", 5);
-        auto x = X[coord(0), shape(i)], y = X[coord(0), shape(other)];
-        Y(coord(0, 0), shape(i, other)).store(x * 10.0f + y);// an outer sum
-        Z(coord(0, 0), shape(i, other)).store(x - with_dims(y, {i}));
-    });
+    auto def = tile_kernel(
+        [](TensorView<const float, 1> X, TensorView<float, 2> Y, TensorView<float, 2> Z) {
+            auto i = axis("i", 5), other = axis("i", 5);
+            auto x = X[coord(0), shape(i)], y = X[coord(0), shape(other)];
+            Y(coord(0, 0), shape(i, other)).store(x * 10.0f + y);// an outer sum
+            Z(coord(0, 0), shape(i, other)).store(x - with_dims(y, {i}));
+        });
     auto x = integer_view({5}, 4);
     auto out = run_both(def.capture(tensor_shape(5), tensor_shape(5, 5), tensor_shape(5, 5)),
                         {x, output_view({5, 5}), output_view({5, 5})});
@@ -31,20 +31,20 @@ TEST(DimensionsAndShapes, neither_equal_extents_nor_equal_labels_join) {
     }
 }
 TEST(DimensionsAndShapes, a_joined_shape_has_the_left_dimensions_and_then_new_ones_of_the_right) {
-    auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<const float, 2> Z,
-                              TensorView<int64_t, 1> E) {
-        auto a = axis("a", 2), b = axis("b", 3), c = axis("c", 4);
-        auto x = X[coord(0, 0), shape(b, a)];
-        auto z = Z[coord(0, 0), shape(c, b)];
-        auto put = [&](int64_t place, const Tile<float> &t) {
-            for (int d = 0; d < 3; ++d) {
-                E(place + d).store(t.axis(d).extent);
-            }
-        };
-        put(0, x + z);
-        put(3, z + x);
-        put(6, ite(x > 0.0f, z, 0.0f));
-    });
+    auto def = tile_kernel(
+        [](TensorView<const float, 2> X, TensorView<const float, 2> Z, TensorView<int64_t, 1> E) {
+            auto a = axis("a", 2), b = axis("b", 3), c = axis("c", 4);
+            auto x = X[coord(0, 0), shape(b, a)];
+            auto z = Z[coord(0, 0), shape(c, b)];
+            auto put = [&](int64_t place, const Tile<float> &t) {
+                for (int d = 0; d < 3; ++d) {
+                    E(place + d).store(t.axis(d).extent);
+                }
+            };
+            put(0, x + z);
+            put(3, z + x);
+            put(6, ite(x > 0.0f, z, 0.0f));
+        });
     auto out = run_both(def.capture(tensor_shape(3, 2), tensor_shape(4, 3), tensor_shape(9)),
                         {random_view({3, 2}, 1), random_view({4, 3}, 2),
                          dense<int64_t>({9}, std::vector<int64_t>{-1})});
@@ -54,15 +54,15 @@ TEST(DimensionsAndShapes, a_joined_shape_has_the_left_dimensions_and_then_new_on
     }
 }
 TEST(DimensionsAndShapes, an_integer_names_its_position_also_after_without_and_reductions) {
-    auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> Y,
-                              TensorView<float, 2> Z) {
-        auto x = X[coord(0, 0), shape(4, 6)];
-        // Rows have position 0 and columns position 1, also where the other has gone.
-        auto rows = reduce(x, x.dim<1>(), add), columns = reduce(x, x.dim<0>(), add);
-        Y(coord(0, 0), shape(4, 6)).store(x + rows + columns * 100.0f);
-        auto ones_of_columns = ones<float>(x.shape().without(x.dim<0>()));
-        Z(coord(0, 0), shape(4, 6)).store(rows + ones_of_columns * columns);
-    });
+    auto def = tile_kernel(
+        [](TensorView<const float, 2> X, TensorView<float, 2> Y, TensorView<float, 2> Z) {
+            auto x = X[coord(0, 0), shape(4, 6)];
+            // Rows have position 0 and columns position 1, also where the other has gone.
+            auto rows = reduce(x, x.dim<1>(), add), columns = reduce(x, x.dim<0>(), add);
+            Y(coord(0, 0), shape(4, 6)).store(x + rows + columns * 100.0f);
+            auto ones_of_columns = ones<float>(x.shape().without(x.dim<0>()));
+            Z(coord(0, 0), shape(4, 6)).store(rows + ones_of_columns * columns);
+        });
     auto x = integer_view({4, 6}, 3);
     auto out = run_both(def.capture(tensor_shape(4, 6), tensor_shape(4, 6), tensor_shape(4, 6)),
                         {x, output_view({4, 6}), output_view({4, 6})});
@@ -120,10 +120,11 @@ TEST(DimensionsAndShapes, extents_of_one_and_missing_dimensions_are_broadcast) {
 TEST(DimensionsAndShapes, labels_are_only_shown) {
     auto labelled = [](const char *first, const char *second) {
         return tile_kernel([=](TensorView<const float, 2> X, TensorView<float, 2> Y) {
-            auto i = axis(first, 3), j = axis(second, 4);
-            auto x = X[coord(0, 0), shape(i, j)];
-            Y(coord(0, 0), shape(i, j)).store(x - reduce(x, j, add));
-        }).capture(tensor_shape(3, 4), tensor_shape(3, 4));
+                   auto i = axis(first, 3), j = axis(second, 4);
+                   auto x = X[coord(0, 0), shape(i, j)];
+                   Y(coord(0, 0), shape(i, j)).store(x - reduce(x, j, add));
+               })
+            .capture(tensor_shape(3, 4), tensor_shape(3, 4));
     };
     auto x = integer_view({3, 4}, 3);
     auto run = [&](const Kernel &k) { return run_both(k, {x, output_view({3, 4})})[1].bytes; };
@@ -132,18 +133,19 @@ TEST(DimensionsAndShapes, labels_are_only_shown) {
     EXPECT_EQ(run(labelled("same", "same")), expected);
 }
 TEST(DimensionsAndShapes, a_range_has_indices_begin_plus_multiples_of_its_step) {
-    auto def = tile_kernel([](TensorView<int64_t, 1> Y, Scalar<int64_t> begin, Scalar<int64_t> end) {
-        Scalar<int64_t> place = 0;
-        for (auto &s : serial(range(begin, end, 3))) {
-            Y(place).store(s.index());
-            place += 1;
-        }
-        for (auto &s : serial(range(begin, -begin, -5))) {
-            Y(place).store(s.index());
-            place += 1;
-        }
-        Y(19).store(place);
-    });
+    auto def = tile_kernel(
+        [](TensorView<int64_t, 1> Y, Scalar<int64_t> begin, Scalar<int64_t> end) {
+            Scalar<int64_t> place = 0;
+            for (auto &s : serial(range(begin, end, 3))) {
+                Y(place).store(s.index());
+                place += 1;
+            }
+            for (auto &s : serial(range(begin, -begin, -5))) {
+                Y(place).store(s.index());
+                place += 1;
+            }
+            Y(19).store(place);
+        });
     auto out = run_both(def.capture(tensor_shape(20)),
                         {dense<int64_t>({20}, std::vector<int64_t>{-1})},
                         {bits_of(int64_t{7}), bits_of(int64_t{15})});

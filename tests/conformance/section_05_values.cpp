@@ -40,19 +40,19 @@ TEST(ValuesOfTheLanguage, copies_are_snapshots_moves_transfer_and_assignment_def
     }
 }
 TEST(ValuesOfTheLanguage, assignment_keeps_the_order_of_the_variable_and_drops_ones) {
-    auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 1> Y,
-                              TensorView<int64_t, 1> E) {
-        auto i = axis("i", 2), j = axis("j", 3);
-        auto y = zeros<float>(shape(i, j));
-        y = transpose(X[coord(0, 0), shape(i, j)], {j, i}) + 1.0f;// (j, i) into (i, j)
-        E(0).store(y.axis(0).extent);
-        E(1).store(y.axis(1).extent);
-        auto row = zeros<float>(shape(j));
-        row = X[coord(1, 0), shape(1, j)];// the positional dimension of extent one goes
-        E(2).store(int64_t{row.rank()});
-        Y(coord(0), shape(j)).store(reduce(y, i, add));
-        Y(coord(3), shape(j)).store(row);
-    });
+    auto def = tile_kernel(
+        [](TensorView<const float, 2> X, TensorView<float, 1> Y, TensorView<int64_t, 1> E) {
+            auto i = axis("i", 2), j = axis("j", 3);
+            auto y = zeros<float>(shape(i, j));
+            y = transpose(X[coord(0, 0), shape(i, j)], {j, i}) + 1.0f;// (j, i) into (i, j)
+            E(0).store(y.axis(0).extent);
+            E(1).store(y.axis(1).extent);
+            auto row = zeros<float>(shape(j));
+            row = X[coord(1, 0), shape(1, j)];// the positional dimension of extent one goes
+            E(2).store(int64_t{row.rank()});
+            Y(coord(0), shape(j)).store(reduce(y, i, add));
+            Y(coord(3), shape(j)).store(row);
+        });
     auto x = integer_view({2, 3}, 4);
     auto out = run_both(def.capture(tensor_shape(2, 3), tensor_shape(6), tensor_shape(3)),
                         {x, output_view({6}), dense<int64_t>({3}, std::vector<int64_t>{-1})});
@@ -131,20 +131,21 @@ TEST(ValuesOfTheLanguage, ite_guards_nothing) {
         EXPECT_EQ(at(out[1], e), expected[e]);
     }
 }
-TEST(ValuesOfTheLanguage, reads_outside_give_zero_or_the_fallback_and_inserts_outside_write_nothing) {
-    auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> Y,
-                              Scalar<int64_t> where) {
-        auto i = axis("i", 4), j = axis("j", 5);
-        auto x = X[coord(0, 0), shape(i, j)];
-        auto put = [&](int64_t row, const Tile<float> &t) {
-            Y(coord(row, 0), shape(1, j)).store(t);
-        };
-        put(0, x.at(coord(where)));
-        put(1, insert(x, coord(where), full<float>(shape(j), 9.0f)).at(coord(0)));
-        put(2, gather(x, full<int64_t>(shape(), 0) + where, i, -3.0f));
-        put(3, gather(x, iota(j) + where - 2, i, 8.0f).at(coord(0)));
-        put(4, reindex(x, shape(j), [&](Scalar<int64_t> c) { return coord(where, c); }));
-    });
+TEST(ValuesOfTheLanguage,
+     reads_outside_give_zero_or_the_fallback_and_inserts_outside_write_nothing) {
+    auto def = tile_kernel(
+        [](TensorView<const float, 2> X, TensorView<float, 2> Y, Scalar<int64_t> where) {
+            auto i = axis("i", 4), j = axis("j", 5);
+            auto x = X[coord(0, 0), shape(i, j)];
+            auto put = [&](int64_t row, const Tile<float> &t) {
+                Y(coord(row, 0), shape(1, j)).store(t);
+            };
+            put(0, x.at(coord(where)));
+            put(1, insert(x, coord(where), full<float>(shape(j), 9.0f)).at(coord(0)));
+            put(2, gather(x, full<int64_t>(shape(), 0) + where, i, -3.0f));
+            put(3, gather(x, iota(j) + where - 2, i, 8.0f).at(coord(0)));
+            put(4, reindex(x, shape(j), [&](Scalar<int64_t> c) { return coord(where, c); }));
+        });
     auto kernel = def.capture(tensor_shape(4, 5), tensor_shape(5, 5));
     auto x = integer_view({4, 5}, 3);
     for (int64_t where : {-1, 0, 3, 4, 1000}) {

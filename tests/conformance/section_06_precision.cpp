@@ -38,26 +38,27 @@ template<class T> View codes() {
 }
 /// What the narrow formats can do: load, store, copy, compare, min/max, neg/abs, gather, sort, convert, and be factors.
 template<class T> void expect_moves_and_compares() {
-    auto def = tile_kernel([](TensorView<const T, 1> X, TensorView<T, 2> Y, TensorView<float, 2> F) {
-        auto i = axis("i", 256);
-        auto x = X[coord(0), shape(i)];
-        auto backwards = flip(x, i);
-        Y(coord(0, 0), shape(1, i)).store(x);
-        Y(coord(1, 0), shape(1, i)).store(minimum(x, backwards));
-        Y(coord(2, 0), shape(1, i)).store(maximum(x, backwards));
-        Y(coord(3, 0), shape(1, i)).store(-x);
-        Y(coord(4, 0), shape(1, i)).store(abs(x));
-        Y(coord(5, 0), shape(1, i)).store(gather(x, iota(i) * 3, i, T::from_bits(1)));
-        Y(coord(6, 0), shape(1, i)).store(sort(x, i).values);
-        Y(coord(7, 0), shape(1, i)).store(ite(x < backwards, x, backwards));
-        F(coord(0, 0), shape(1, i)).store(cast<float>(x));
-        auto wide = cast<float>(x);
-        auto finite = ite(wide - wide == 0.0f, wide, 0.0f);
-        Y(coord(8, 0), shape(1, i)).store(quantize<T>(finite * 0.5f, true));
-        auto a = quantize<T>(finite, true);
-        F(1, 0).store(
-            Scalar<float>(mma(a, a, zeros<float>(shape()), {.allow_reassociation = false})));
-    });
+    auto def = tile_kernel(
+        [](TensorView<const T, 1> X, TensorView<T, 2> Y, TensorView<float, 2> F) {
+            auto i = axis("i", 256);
+            auto x = X[coord(0), shape(i)];
+            auto backwards = flip(x, i);
+            Y(coord(0, 0), shape(1, i)).store(x);
+            Y(coord(1, 0), shape(1, i)).store(minimum(x, backwards));
+            Y(coord(2, 0), shape(1, i)).store(maximum(x, backwards));
+            Y(coord(3, 0), shape(1, i)).store(-x);
+            Y(coord(4, 0), shape(1, i)).store(abs(x));
+            Y(coord(5, 0), shape(1, i)).store(gather(x, iota(i) * 3, i, T::from_bits(1)));
+            Y(coord(6, 0), shape(1, i)).store(sort(x, i).values);
+            Y(coord(7, 0), shape(1, i)).store(ite(x < backwards, x, backwards));
+            F(coord(0, 0), shape(1, i)).store(cast<float>(x));
+            auto wide = cast<float>(x);
+            auto finite = ite(wide - wide == 0.0f, wide, 0.0f);
+            Y(coord(8, 0), shape(1, i)).store(quantize<T>(finite * 0.5f, true));
+            auto a = quantize<T>(finite, true);
+            F(1, 0).store(
+                Scalar<float>(mma(a, a, zeros<float>(shape()), {.allow_reassociation = false})));
+        });
     auto x = codes<T>();
     auto out = run_both(def.capture(tensor_shape(256), tensor_shape(9, 256), tensor_shape(2, 256)),
                         {x, dense<T>({9, 256}, {T::from_bits(0x55)}), output_view({2, 256})});
@@ -110,14 +111,14 @@ TEST(Precision, eight_bit_floats_move_compare_sort_convert_and_are_factors) {
 }
 TEST(Precision, storage_operation_and_accumulation_have_types_of_their_own) {
     // Stored as half, multiplied in f32, accumulated in f64.
-    auto def = tile_kernel([](TensorView<const half, 1> X, TensorView<half, 1> Y,
-                              TensorView<double, 1> Z) {
-        auto i = axis("i", 1000);
-        auto x = cast<float>(X[coord(0), shape(i)]);
-        auto square = x * x;
-        Z(0).store(Scalar<double>(reduce(cast<double>(square), i, add, reduction::fold_left)));
-        Y(coord(0), shape(i)).store(cast<half>(square));
-    });
+    auto def = tile_kernel(
+        [](TensorView<const half, 1> X, TensorView<half, 1> Y, TensorView<double, 1> Z) {
+            auto i = axis("i", 1000);
+            auto x = cast<float>(X[coord(0), shape(i)]);
+            auto square = x * x;
+            Z(0).store(Scalar<double>(reduce(cast<double>(square), i, add, reduction::fold_left)));
+            Y(coord(0), shape(i)).store(cast<half>(square));
+        });
     auto x = random_view<half>({1000}, 3);
     auto out = run_both(def.capture(tensor_shape(1000), tensor_shape(1000), tensor_shape(1)),
                         {x, output_view<half>({1000}), output_view<double>({1})});

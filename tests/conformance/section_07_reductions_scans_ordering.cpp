@@ -21,7 +21,8 @@ struct Affine {
 
 }// namespace
 
-TEST(ReductionsScansOrdering, ordered_trees_of_a_noncommutative_contract_are_the_left_fold_at_every_length) {
+TEST(ReductionsScansOrdering,
+     ordered_trees_of_a_noncommutative_contract_are_the_left_fold_at_every_length) {
     // The contract is not commutative, so the default, which may permute, keeps the order too.
     auto def = tile_kernel([](TensorView<const int32_t, 2> X, TensorView<int32_t, 2> Y) {
         auto maps = std::array{scalar(AffineState<int32_t>::identity()),
@@ -144,7 +145,8 @@ TEST(ReductionsScansOrdering, what_is_masked_is_skipped_and_repeats_the_prefix_i
     });
     auto out = run_both(def.capture(tensor_shape(7), tensor_shape(4, 7)),
                         {dense<float>({7}, values), output_view({4, 7})});
-    const double expected[3][7] = {{1, 1, 3, 3, 3, 6, 6}, {0, 1, 1, 3, 3, 3, 6}, {6, 5, 5, 3, 3, 3, 0}};
+    const double expected[3][7] = {
+        {1, 1, 3, 3, 3, 6, 6}, {0, 1, 1, 3, 3, 3, 6}, {6, 5, 5, 3, 3, 3, 0}};
     for (int64_t r = 0; r < 3; ++r) {
         for (int64_t c = 0; c < 7; ++c) {
             EXPECT_EQ(at(out[1], r * 7 + c), expected[r][c]) << r << ", " << c;
@@ -154,22 +156,22 @@ TEST(ReductionsScansOrdering, what_is_masked_is_skipped_and_repeats_the_prefix_i
     EXPECT_EQ(at(out[1], 22), 3);
 }
 TEST(ReductionsScansOrdering, a_store_in_a_reduction_happens_once_a_contribution) {
-    auto def = tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y,
-                              TensorView<int64_t, 1> N) {
-        Scalar<float> sum = 0.0f;
-        for (auto &r : reduce(range(0, X.extent(0)))) {
-            auto x = X(r.index()).load();
-            sum += x;
-            Y(r.index()).store(x * 2.0f);
-            N(0).atomic_add(int64_t{1});
-        }
-        Y(X.extent(0)).store(sum);
-    });
+    auto def = tile_kernel(
+        [](TensorView<const float, 1> X, TensorView<float, 1> Y, TensorView<int64_t, 1> N) {
+            Scalar<float> sum = 0.0f;
+            for (auto &r : reduce(range(0, X.extent(0)))) {
+                auto x = X(r.index()).load();
+                sum += x;
+                Y(r.index()).store(x * 2.0f);
+                N(0).atomic_add(int64_t{1});
+            }
+            Y(X.extent(0)).store(sum);
+        });
     auto kernel = def.capture(tensor_shape(dynamic("n")), tensor_shape(200), tensor_shape(1));
     for (int64_t n : {0, 1, 33, 150}) {
         auto x = integer_view({n}, 4);
-        auto out =
-            run_both(kernel, {x, output_view({200}), dense<int64_t>({1}, std::vector<int64_t>{0})});
+        auto out = run_both(kernel,
+                            {x, output_view({200}), dense<int64_t>({1}, std::vector<int64_t>{0})});
         double sum = 0;
         for (int64_t i = 0; i < n; ++i) {
             sum += at(x, i);

@@ -392,3 +392,22 @@ TEST(BadInput, captures_do_not_call_kernels_with_their_own_values) {
         },
         "@+0: OwnershipError: this view belongs to another capture");
 }
+
+TEST(BadInput, the_place_of_the_largest_of_nothing) {
+    expect(
+        [](Matrix) {
+            auto i = axis("i", 3), j = axis("j", 0);
+            auto x = zeros<float>(shape(i, j));
+            AT, (void)reduce(x, j, argmax);
+        },
+        "@+0: ValueError: reduce: argmin and argmax of no elements have no answer\n"
+        "  note: tile made here (@-1)");
+    expect(
+        [](Matrix) {
+            auto i = axis("i", 0);
+            auto x = zeros<int32_t>(shape(i));
+            AT, (void)reduce(x, i, argmin);
+        },
+        "@+0: ValueError: reduce: argmin and argmax of no elements have no answer\n"
+        "  note: tile made here (@-1)");
+}

@@ -7,7 +7,7 @@ lines of `= tests` that check it, and `! text` for what of it does not hold yet.
 --gtest_filter, or `compile_fail/name`. Names are those of the test macros in the sources, so that no build is needed.
 
 A name without a test is an error, and so is an entry that has neither tests nor an open point, and a test in a file
-`section_*.cpp` that no entry names. With --check, says whether the page is current instead.
+`section_*.cpp` or `facts.cpp` that no entry names. With --check, says whether the page is current instead.
 """
 
 import fnmatch
@@ -95,7 +95,7 @@ def complaints(parts, known):
                     if not matches:
                         wrong.append(f"there is no test {name}: {section}: {entry.text}")
     for name, (_, path) in known.items():
-        if path.name.startswith("section_") and name not in used:
+        if path.name.startswith(("section_", "facts")) and name not in used:
             wrong.append(f"{path.relative_to(ROOT)}: no sentence names {name}")
     return wrong
 

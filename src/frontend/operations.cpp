@@ -212,6 +212,11 @@ Value *iota(ScalarType type, Axis axis, SourceLoc loc) {
     return emit_value(c, Opcode::IOTA, {}, result, ir::None{}, loc);
 }
 
+/// A dimension as messages name it: its label, or its position.
+static std::string name_of(Dim d) {
+    return d.is_positional() ? std::to_string(d.id) : "'" + std::string{d.label} + "'";
+}
+
 Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc loc) {
     auto &c = current(loc);
     const auto &ta = *a->type(), &tb = *b->type(), &tc = *acc->type();
@@ -246,18 +251,16 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
             int in_other = other.find(d.dim), in_acc = tc.find(d.dim);
             if (in_other < 0 && in_acc < 0) {
                 fail(ErrorKind::SHAPE,
-                     std::string{"mma: a dimension of "} + name + " (extent " +
-                         std::to_string(d.extent) +
-                         ") is in neither the other operand nor the accumulator: " + shapes,
+                     "mma: dimension " + name_of(d.dim) + " of " + name +
+                         " is in neither the other operand nor the accumulator: " + shapes +
+                         "; reduce over it before, or relate it to one of theirs by with_dims",
                      loc, notes);
             }
             auto require_equal = [&](const ir::Type &type, int at, const char *where) {
                 if (at >= 0 && type.dims[static_cast<size_t>(at)].extent != d.extent) {
-                    auto label = d.dim.is_positional() ? std::to_string(d.dim.id)
-                                                       : "'" + std::string{d.dim.label} + "'";
                     fail(ErrorKind::SHAPE,
-                         "mma: dimension " + label + " is " + std::to_string(d.extent) + " in " +
-                             name + " and " +
+                         "mma: dimension " + name_of(d.dim) + " is " + std::to_string(d.extent) +
+                             " in " + name + " and " +
                              std::to_string(type.dims[static_cast<size_t>(at)].extent) + " in " +
                              where + ": " + shapes,
                          loc, notes);
@@ -273,8 +276,9 @@ Value *mma(Value *a, Value *b, Value *acc, const MmaPolicy *policy, SourceLoc lo
     for (const auto &d : tc.dims) {
         if (ta.find(d.dim) < 0 && tb.find(d.dim) < 0) {
             fail(ErrorKind::SHAPE,
-                 "mma: a dimension of the accumulator (extent " + std::to_string(d.extent) +
-                     ") is in neither operand: " + shapes,
+                 "mma: dimension " + name_of(d.dim) +
+                     " of the accumulator is in neither operand: " + shapes +
+                     "; broadcast the result after, or relate it to one of theirs by with_dims",
                  loc, notes);
         }
     }
@@ -320,8 +324,10 @@ Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, Reduction
                  loc, made_at(x, "tile made here"));
         }
         if (found->extent == 0 && (reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX)) {
-            fail(ErrorKind::VALUE, "reduce: argmin and argmax of no elements have no answer", loc,
-                 made_at(x, "tile made here"));
+            fail(ErrorKind::VALUE,
+                 "reduce: argmin and argmax of no elements have no answer; give the axis at least "
+                 "one element, or leave the reduction out",
+                 loc, made_at(x, "tile made here"));
         }
         kept.erase(found);
     }

@@ -160,3 +160,50 @@ TEST(ValuesOfTheLanguage,
         }
     }
 }
+TEST(ValuesOfTheLanguage,
+     a_written_sum_of_products_rounds_each_product_and_mma_rounds_once_a_step) {
+    auto def = tile_kernel([](TensorView<const float, 1> A, TensorView<const float, 1> B,
+                              TensorView<float, 1> Y) {
+        auto k = axis("k", 100);
+        auto a = A[coord(0), shape(k)], b = B[coord(0), shape(k)];
+        Y(0).store(Scalar<float>(reduce(a * b, k, add, reduction::fold_left)));
+        Y(1).store(Scalar<float>(mma(a, b, zeros<float>(shape()), {.allow_reassociation = false})));
+    });
+    auto a = random_view({100}, 5), b = random_view({100}, 6);
+    auto out = run_both(def.capture(tensor_shape(100), tensor_shape(100), tensor_shape(2)),
+                        {a, b, output_view({2})});
+    float twice = 0, once = 0;
+    for (int64_t i = 0; i < 100; ++i) {
+        auto x = static_cast<float>(at(a, i)), y = static_cast<float>(at(b, i));
+        const volatile float product = x * y;
+        twice += product;
+        once = std::fma(x, y, once);
+    }
+    EXPECT_EQ(at(out[2], 0), twice);
+    EXPECT_EQ(at(out[2], 1), once);
+    EXPECT_NE(twice, once) << "data that do not tell the two apart";
+}
+TEST(ValuesOfTheLanguage, outer_steps_of_products_keep_their_order) {
+    // Each step's product is one number, so that reassociation inside it changes nothing.
+    auto def = tile_kernel(
+        [](TensorView<const float, 2> A, TensorView<const float, 2> B, TensorView<float, 2> C) {
+            auto m = axis("m", 3), n = axis("n", 18), k = axis("k", 1);
+            auto acc = zeros<float>(shape(m, n));
+            for (auto &step : pipeline(range(0, A.extent(1)))) {
+                acc = mma(A[coord(0, step.index()), shape(m, k)],
+                          B[coord(step.index(), 0), shape(k, n)], acc);
+            }
+            C(coord(0, 0), shape(m, n)).store(acc);
+        });
+    auto a = random_view({3, 70}, 5), b = random_view({70, 18}, 6);
+    auto out = run_both(def.capture(tensor_shape(3, 70), tensor_shape(70, 18), tensor_shape(3, 18)),
+                        {a, b, output_view({3, 18})});
+    for (int64_t e = 0; e < 54; ++e) {
+        float sum = 0;
+        for (int64_t s = 0; s < 70; ++s) {
+            sum = std::fma(static_cast<float>(at(a, e / 18 * 70 + s)),
+                           static_cast<float>(at(b, s * 18 + e % 18)), sum);
+        }
+        ASSERT_EQ(at(out[2], e), sum) << e;
+    }
+}

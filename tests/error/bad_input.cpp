@@ -400,7 +400,9 @@ TEST(BadInput, the_place_of_the_largest_of_nothing) {
             auto x = zeros<float>(shape(i, j));
             AT, (void)reduce(x, j, argmax);
         },
-        "@+0: ValueError: reduce: argmin and argmax of no elements have no answer\n"
+        "@+0: ValueError: reduce: argmin and argmax of no elements have no answer; give the axis "
+        "at "
+        "least one element, or leave the reduction out\n"
         "  note: tile made here (@-1)");
     expect(
         [](Matrix) {
@@ -408,6 +410,8 @@ TEST(BadInput, the_place_of_the_largest_of_nothing) {
             auto x = zeros<int32_t>(shape(i));
             AT, (void)reduce(x, i, argmin);
         },
-        "@+0: ValueError: reduce: argmin and argmax of no elements have no answer\n"
+        "@+0: ValueError: reduce: argmin and argmax of no elements have no answer; give the axis "
+        "at "
+        "least one element, or leave the reduction out\n"
         "  note: tile made here (@-1)");
 }

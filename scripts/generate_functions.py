@@ -16,7 +16,8 @@ HEADERS = ROOT / "include/luisa/tile"
 SCOPE = re.compile(r"^(?:template<.*>\s*)?(?:class|struct|enum class) (\w+)\b(?!.*;)")
 HIDDEN = {"core", "detail", "runtime"}
 # Public for the library's own use: handles to its private side, and a macro's parameter.
-INTERNAL = {"impl", "shared_impl", "region", "argument", "NAME", "tile_fields"}
+INTERNAL = {"impl", "shared_impl", "region", "argument", "NAME", "tile_fields",
+            "program_argument"}
 MACRO = re.compile(r"^LUISA_TILE_(?:UNARY|BINARY_FUNCTION)\((\w+)\)$")
 
 

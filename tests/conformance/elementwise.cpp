@@ -214,12 +214,10 @@ std::vector<Operation> operations() {
     add({"sqrt", "floor", "ceil", "rint", "trunc", "rsqrt", "exp", "exp2", "log", "tanh", "sigmoid",
          "silu"},
         1, real);
-    // Capture refuses these on f64.
-    auto narrow = [](ScalarType t) { return is_float(t) && t != ScalarType::FLOAT64; };
     add({"expm1", "log2", "log10", "log1p", "sin", "cos", "tan", "erf", "erfc", "gelu", "gelu_tanh",
          "softplus", "cbrt"},
-        1, narrow);
-    add({"pow"}, 2, narrow);
+        1, real);
+    add({"pow"}, 2, real);
     return list;
 }
 

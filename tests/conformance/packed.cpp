@@ -172,3 +172,54 @@ TYPED_TEST(Packed, operands_of_mma_widen_exactly) {
         ASSERT_EQ(element_value(out[2], static_cast<size_t>(i)), sum) << i;
     }
 }
+
+TYPED_TEST(Packed, host_values_move_bits_and_convert_exactly) {
+    const double values[3][16] = {
+        {0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1},
+        {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+        {0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6}};
+    const auto &expected = values[std::same_as<TypeParam, int4>    ? 0
+                                  : std::same_as<TypeParam, uint4> ? 1
+                                                                   : 2];
+    for (uint8_t code = 0; code < 16; ++code) {
+        EXPECT_EQ(TypeParam::from_bits(code).bits(), code);
+        EXPECT_EQ(TypeParam::from_bits(static_cast<uint8_t>(code | 0xf0)).bits(), code);
+        EXPECT_EQ(value_of<TypeParam>(code), expected[code]);
+        EXPECT_EQ(std::signbit(value_of<TypeParam>(code)), std::signbit(expected[code]));
+    }
+}
+
+TYPED_TEST(Packed, a_store_that_would_share_a_byte_ends_the_launch) {
+    using V = typename packed_traits<TypeParam>::carrier;
+    for (const auto *name : {"cpu", "interpreter"}) {
+        auto device = Device::create(name);
+        Stream stream{device};
+        auto f = device.jit(tile_kernel([](TensorView<uint8_t, 1> B, Scalar<int64_t> first) {
+            auto i = axis("i", 4);
+            packed<TypeParam>(B, 16)(coord(first), shape(i)).store(zeros<V>(shape(i)));
+        }));
+        auto bytes = make_tensor<uint8_t>(device, 8);
+        std::vector<uint8_t> host(8, 0xff);
+        stream << bytes.copy_from(host) << f(bytes, int64_t{6}).dispatch() << synchronize();
+        EXPECT_THROW(stream << f(bytes, int64_t{11}).dispatch() << synchronize(), AssertionError);
+        stream << bytes.copy_to(host) << synchronize();
+        EXPECT_EQ(host, (std::vector<uint8_t>{0xff, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff})) << name;
+    }
+}
+
+TEST(PackedRange, a_store_in_the_middle_of_a_row_keeps_its_neighbours) {
+    auto def = tile_kernel([](TensorView<uint8_t, 2> B) {
+        auto y = packed<int4>(B, 15);
+        auto m = axis("m", 2), k = axis("k", 6);
+        y(coord(1, 4), shape(m, k)).store(full<int8_t>(shape(k), -3));
+    });
+    auto out = run_both(def.capture(tensor_shape(4, 8)), {every_byte(4, 8)});
+    auto before = every_byte(4, 8);
+    for (int64_t i = 0; i < 64; ++i) {
+        auto row = i / 16, k = i % 16;
+        bool written = row >= 1 && row < 3 && k >= 4 && k < 10;
+        ASSERT_EQ(code_at(out[0], row, k, NibbleOrder::LOW_FIRST),
+                  written ? 13 : code_at(before, row, k, NibbleOrder::LOW_FIRST))
+            << row << " " << k;
+    }
+}

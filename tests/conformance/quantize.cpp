@@ -267,3 +267,40 @@ TEST(Quantize, scales_and_zero_points_are_ordinary_tiles) {
         ASSERT_EQ(element_value(out[4], i), static_cast<double>((q - z) * s));
     }
 }
+
+namespace {
+
+/// Every code of a 16-bit format, to U, is what its exact f32 value gives.
+template<class T, class U> void check_sixteen(Overflow rule) {
+    std::vector<T> codes(65536);
+    std::vector<float> wide(65536);
+    for (uint32_t i = 0; i < 65536; ++i) {
+        codes[i] = T::from_bits(static_cast<uint16_t>(i));
+        wide[i] = codes[i];
+    }
+    auto random = random_bits(codes.size());
+    for (auto way : {Way::NEAREST, Way::ZERO, Way::STOCHASTIC}) {
+        auto narrow = run<T, U>(way, rule, codes, random);
+        EXPECT_EQ(narrow.bytes, (run<float, U>(way, rule, wide, random).bytes));
+    }
+}
+
+}// namespace
+
+TEST(Quantize, half_and_bfloat16_are_rounded_from_their_exact_value) {
+    check_sixteen<half, float8_e4m3fn>(Overflow::SPECIAL);
+    check_sixteen<half, float8_e5m2>(Overflow::SATURATE);
+    check_sixteen<bfloat16, float8_e5m2>(Overflow::SPECIAL);
+    check_sixteen<bfloat16, float4_e2m1>(Overflow::SATURATE);
+    check_sixteen<half, int8_t>(Overflow::WRAP);
+    check_sixteen<bfloat16, uint4>(Overflow::SATURATE);
+}
+TEST(Quantize, of_scalars) {
+    auto def = tile_kernel([](TensorView<const float, 1> X, TensorView<float8_e5m2, 1> Y) {
+        Scalar<float> x = X[coord(0)];
+        Y(0).store(quantize<float8_e5m2>(x, rounding::toward_zero, overflow::saturate));
+    });
+    auto out = run_both(def.capture(tensor_shape(1), tensor_shape(1)),
+                        {dense<float>({1}, {1.24f}), output_of<float8_e5m2>({1})});
+    EXPECT_EQ(element_value(out[1], 0), 1.0);
+}

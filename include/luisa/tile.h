@@ -4,6 +4,9 @@
 #include <luisa/tile/check.h>
 #include <luisa/tile/contract_scan.h>
 #include <luisa/tile/contracts.h>
+#include <luisa/tile/device_contracts.h>
+#include <luisa/tile/device_ops.h>
+#include <luisa/tile/device_sort.h>
 #include <luisa/tile/einsum.h>
 #include <luisa/tile/exchange.h>
 #include <luisa/tile/kernel.h>

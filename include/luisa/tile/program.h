@@ -63,12 +63,13 @@ public:
                                          SourceLoc loc = SourceLoc::current()) const {
         return {_slot, _shape.repeated(axis, count, loc)};
     }
-    /// The same tensor for reading only.
+    // The same tensor for reading only.
     operator ProgramTensor<const T, R>() const requires(!std::is_const_v<T>) {
         return {_slot, {_shape.data(), _shape.extents(), _shape.strides()}};
     }
     /// What a capture needs to know.
     [[nodiscard]] TensorMeta meta() const { return _shape.meta(); }
+    /// What a recorded command takes.
     [[nodiscard]] runtime::ProgramArgument program_argument() const {
         return {_shape.argument(), _slot};
     }
@@ -89,6 +90,7 @@ public:
         scalar._argument.slot = slot;
         return scalar;
     }
+    /// What a recorded command takes.
     [[nodiscard]] const runtime::ProgramArgument &program_argument() const { return _argument; }
 
 private:

@@ -76,7 +76,7 @@ auto reduce_state_blocks(const C &contract, const Make &make, bool reverse, std:
             auto i = axis("i", block, loc);
             for (auto &nest : parallel(shape(first_of(Y...).extent(0)))) {
                 auto first = nest.index() * block;
-                std::tuple<Tile<I>...> x{Tile<I>{X[coord(first), shape(i)]}...};
+                std::tuple<Tile<I>...> x{Tile<I>{X(coord(first), shape(i)).load()}...};
                 const S states = spread_states<S>(std::apply(make, x), std::get<0>(x).value(loc),
                                                   loc);
                 Scalar<int64_t> n{first_of(X...).extent(0).value(loc), loc};
@@ -105,7 +105,7 @@ auto scan_state_blocks(const C &contract, const Make &make, DeviceScanOptions op
             const auto &n = first_of(X...).extent(0);
             for (auto &nest : parallel(shape(ceil_div(n, block)))) {
                 auto first = nest.index() * block;
-                std::tuple<Tile<I>...> x{Tile<I>{X[coord(first), shape(i)]}...};
+                std::tuple<Tile<I>...> x{Tile<I>{X(coord(first), shape(i)).load()}...};
                 const S states = spread_states<S>(std::apply(make, x), std::get<0>(x).value(loc),
                                                   loc);
                 ContractScanOptions<S> how;

@@ -37,7 +37,7 @@ template<class T> auto reduce_blocks(ReducerFunction op, SourceLoc loc) {
             auto i = axis("i", block, loc);
             for (auto &nest : parallel(shape(Y.extent(0)))) {
                 auto first = nest.index() * block;
-                auto x = X[coord(first), shape(i)];
+                auto x = X(coord(first), shape(i)).load();
                 auto y = reduce(x, i, op, reduction::balanced_tree,
                                 {.mask = present(i, first, X.extent(0), loc)}, loc);
                 Y(nest.index()).store(y);
@@ -91,7 +91,7 @@ auto scan_blocks(ReducerFunction op, DeviceScanOptions options, bool seeded, Sou
             auto i = axis("i", block, loc);
             for (auto &nest : parallel(shape(ceil_div(X.extent(0), block)))) {
                 auto first = nest.index() * block;
-                auto x = X[coord(first), shape(i)];
+                auto x = X(coord(first), shape(i)).load();
                 ScanOptions<T> how{.exclusive = options.exclusive,
                                    .reverse = options.reverse,
                                    .policy = reduction::balanced_tree};
@@ -153,7 +153,7 @@ template<std::integral T>
             }
             for (auto &nest : parallel(shape(ceil_div(X.extent(0), device_wide::block)))) {
                 auto first = nest.index() * device_wide::block;
-                auto x = cast<int64_t>(X[coord(first), shape(i)]);
+                auto x = cast<int64_t>(X(coord(first), shape(i)).load());
                 auto one = device_wide::present(i, first, X.extent(0), loc);
                 scatter(Counts, x, cast<int64_t>(one), add, {}, loc);
             }

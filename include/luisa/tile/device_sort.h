@@ -42,7 +42,7 @@ template<class T> auto make_keys(SortOrder order, SourceLoc loc) {
             auto i = axis("i", block, loc);
             for (auto &nest : parallel(shape(ceil_div(X.extent(0), block)))) {
                 auto first = nest.index() * block;
-                Tile<T> x = X[coord(first), shape(i)];
+                Tile<T> x = X(coord(first), shape(i)).load();
                 Keys(coord(first), shape(i)).store(keys_of(x, order));
                 Places(coord(first), shape(i)).store(iota<int64_t>(i, loc) + first);
             }
@@ -61,9 +61,9 @@ template<class K> auto order_blocks(int64_t size, int64_t keep, SourceLoc loc) {
             for (auto &nest : parallel(shape(ceil_div(Keys.extent(0), size)))) {
                 auto first = nest.index() * size;
                 auto there = present(i, first, Keys.extent(0), loc);
-                Tile<K> keys = Keys[coord(first), shape(i)];
+                Tile<K> keys = Keys(coord(first), shape(i)).load();
                 keys = ite(there, keys, std::numeric_limits<K>::max());
-                Tile<int64_t> places = Places[coord(first), shape(i)];
+                Tile<int64_t> places = Places(coord(first), shape(i)).load();
                 auto ranked = keep == size ? sort(keys, i, ascending, {}, loc)
                                            : topk(keys, i, keep, ascending, {}, loc);
                 auto r = keep == size ? i : axis(i.dim, keep, loc);

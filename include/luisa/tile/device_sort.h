@@ -120,7 +120,7 @@ template<class T> auto take_places() {
                 Indices(p).store(from);
             }
         },
-        {.name = "take_places"});
+        {.noalias = true, .name = "take_places"});
 }
 
 template<class K> struct Ranked {
@@ -190,8 +190,8 @@ concept Sortable = std::same_as<T, float> || std::same_as<T, double> || std::sam
 }// namespace device_wide
 
 /// The elements of x in order and the place that each had in x: a program `(x, values, indices)`. The order is
-/// that of `sort`: NaN last, equal elements as in x. None of the results may be x. Results of another
-/// extent: ShapeError.
+/// that of `sort`: NaN last, equal elements as in x. No two arguments may
+/// overlap, which validation checks. Results of another extent: ShapeError.
 template<device_wide::Sortable T>
 [[nodiscard]] auto device_sort(SortOrder order = ascending, SourceLoc loc = SourceLoc::current()) {
     return tile_program(

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <thread>
 #include <vector>
 
 namespace luisa::tile {
@@ -155,6 +156,31 @@ TEST_P(Program, says_which_command_failed) {
                         std::to_string(at) + ")"),
               std::string::npos)
         << text;
+}
+
+TEST_P(Program, dispatches_of_several_threads_share_temporaries_in_turn) {
+    auto f = device.jit(squared_scale());
+    std::vector<std::thread> threads;
+    std::array<bool, 3> right{};
+    for (size_t t = 0; t < right.size(); ++t) {
+        threads.emplace_back([&, t] {
+            Stream mine{device};
+            auto x = counted(500), y = make_tensor<float>(device, 500);
+            bool all = true;
+            for (int round = 0; round < 20; ++round) {
+                auto factor = static_cast<float>(t + 1);
+                mine << f(x, y, factor).dispatch() << synchronize();
+                for (int64_t i = 0; i < 500; ++i) {
+                    all &= y.at(i) == factor * factor * x.at(i);
+                }
+            }
+            right[t] = all;
+        });
+    }
+    for (auto &thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(right, (std::array{true, true, true}));
 }
 
 TEST_P(Program, belongs_to_its_device) {

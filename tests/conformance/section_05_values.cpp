@@ -207,3 +207,23 @@ TEST(ValuesOfTheLanguage, outer_steps_of_products_keep_their_order) {
         ASSERT_EQ(at(out[2], e), sum) << e;
     }
 }
+TEST(ValuesOfTheLanguage, a_narrow_accumulator_rounds_at_every_step_of_an_ordered_product) {
+    // 2048 + 1 is no half: each step of the ordered form loses its one, and one rounding at the end loses none.
+    for (bool ordered : {false, true}) {
+        auto def = tile_kernel(
+            [=](TensorView<const half, 2> A, TensorView<const half, 2> B, TensorView<half, 2> C) {
+                auto m = axis("m", 3), n = axis("n", 20), k = axis("k", 8);
+                auto acc = full<half>(shape(m, n), 2048.0f);
+                C(coord(0, 0), shape(m, n))
+                    .store(mma(A[coord(0, 0), shape(m, k)], B[coord(0, 0), shape(k, n)], acc,
+                               {.allow_reassociation = !ordered}));
+            });
+        auto one = std::vector<half>{half(1.0f)};
+        auto out = run_both(
+            def.capture(tensor_shape(3, 8), tensor_shape(8, 20), tensor_shape(3, 20)),
+            {dense<half>({3, 8}, one), dense<half>({8, 20}, one), output_view<half>({3, 20})});
+        for (int64_t e = 0; e < 60; ++e) {
+            ASSERT_EQ(at(out[2], e), ordered ? 2048 : 2056) << e;
+        }
+    }
+}

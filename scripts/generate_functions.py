@@ -14,8 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/functions.md"
 HEADERS = ROOT / "include/luisa/tile"
 SCOPE = re.compile(r"^(?:template<.*>\s*)?(?:class|struct|enum class) (\w+)\b(?!.*;)")
-HIDDEN = {"core", "detail", "grid", "packing", "runtime"}
-HIDDEN = {"core", "device_wide", "detail", "runtime"}
+HIDDEN = {"core", "detail", "device_wide", "grid", "packing", "runtime"}
 # Public for the library's own use: handles to its private side, and a macro's parameter.
 INTERNAL = {"impl", "shared_impl", "region", "argument", "NAME", "tile_fields",
             "program_argument"}

@@ -215,19 +215,6 @@ bool Program::make_memory() {
 
 namespace {
 
-bool folds(Reducer reducer, ScalarType t) {
-    switch (reducer) {
-        case Reducer::ADD:
-        case Reducer::MULTIPLY: return t != ScalarType::BOOL && info(t).computes;
-        case Reducer::LOGICAL_AND:
-        case Reducer::LOGICAL_OR: return t == ScalarType::BOOL;
-        case Reducer::BIT_AND:
-        case Reducer::BIT_OR:
-        case Reducer::BIT_XOR: return !is_float(t);
-        default: return t != ScalarType::BOOL;
-    }
-}
-
 Fact reduced(Reducer reducer, const Fact &f, int64_t count) {
     auto n = static_cast<double>(count);
     switch (reducer) {
@@ -257,10 +244,10 @@ bool Program::make_reduction() {
     }
     ir::ReducePayload payload;
     payload.reducer = static_cast<Reducer>(random.below(13));
-    for (int i = 0; i < 20 && !folds(payload.reducer, x->scalar()); ++i) {
+    for (int i = 0; i < 20 && !ir::folds(payload.reducer, x->scalar()); ++i) {
         payload.reducer = static_cast<Reducer>(random.below(13));
     }
-    if (!folds(payload.reducer, x->scalar())) {
+    if (!ir::folds(payload.reducer, x->scalar())) {
         return false;
     }
     auto rest = x->type()->dims;

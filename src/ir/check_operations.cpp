@@ -280,19 +280,6 @@ struct Rules {
         require_that(same, "changes more than identities");
     }
 
-    static bool folds(Reducer reducer, ScalarType t) {
-        switch (reducer) {
-            case Reducer::ADD:
-            case Reducer::MULTIPLY: return t != ScalarType::BOOL && info(t).computes;
-            case Reducer::LOGICAL_AND:
-            case Reducer::LOGICAL_OR: return t == ScalarType::BOOL;
-            case Reducer::BIT_AND:
-            case Reducer::BIT_OR:
-            case Reducer::BIT_XOR: return !is_float(t);
-            default: return t != ScalarType::BOOL;
-        }
-    }
-
     void reduce_expr() {
         const auto &payload = op.get<ReducePayload>();
         if (!require_that(op.operand_count() == (payload.has_mask ? 2u : 1u) &&
@@ -576,6 +563,19 @@ struct Rules {
 };
 
 }// namespace
+
+bool folds(Reducer reducer, ScalarType type) noexcept {
+    switch (reducer) {
+        case Reducer::ADD:
+        case Reducer::MULTIPLY: return type != ScalarType::BOOL && info(type).computes;
+        case Reducer::LOGICAL_AND:
+        case Reducer::LOGICAL_OR: return type == ScalarType::BOOL;
+        case Reducer::BIT_AND:
+        case Reducer::BIT_OR:
+        case Reducer::BIT_XOR: return !is_float(type);
+        default: return type != ScalarType::BOOL;
+    }
+}
 
 bool check_rules(const Module &module, const Operation &op, const Operation *owner,
                  std::string &message) {

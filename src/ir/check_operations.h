@@ -17,6 +17,8 @@ namespace luisa::tile::ir {
 
 /// As above for `atomic`, `assert` and `print`: see check_effects.cpp.
 [[nodiscard]] bool check_effect_rules(const Operation &op, std::string &message);
+/// Whether a reducer folds elements of `type`.
+[[nodiscard]] bool folds(Reducer reducer, ScalarType type) noexcept;
 /// Whether elements of `type` can be updated so.
 [[nodiscard]] bool supports_atomic(AtomicOp op, ScalarType type) noexcept;
 /// How many values a format of `print` takes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 #include <numeric>
 
@@ -11,19 +11,6 @@ using namespace luisa::tile;
 using namespace luisa::tile::test;
 
 namespace {
-
-View counting(std::vector<int64_t> extents) {
-    int64_t n = 1;
-    for (auto e : extents) {
-        n *= e;
-    }
-    std::vector<float> v(static_cast<size_t>(n));
-    std::iota(v.begin(), v.end(), 1.0f);
-    return dense<float>(std::move(extents), v);
-}
-float at(const View &v, int64_t i) {
-    return static_cast<float>(element_value(v, static_cast<size_t>(i)));
-}
 
 struct Window {
     int64_t n, window, step, dilation;

@@ -2,7 +2,7 @@
 #include <luisa/tile.h>
 #include <luisa/tile/packed.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 // Formats of four bits in views of bytes: every code through loads, stores, conversions and mma.
 
@@ -10,16 +10,6 @@ using namespace luisa::tile;
 using namespace luisa::tile::test;
 
 namespace {
-
-/// A view for results, filled with what no result is likely to be.
-template<class R> View output_of(std::vector<int64_t> extents) {
-    View v;
-    v.type = scalar_type_of<R>;
-    v.strides = dense_strides(extents);
-    v.extents = std::move(extents);
-    v.bytes.assign(static_cast<size_t>(v.count()) * sizeof(R) + 64, 0x5a);
-    return v;
-}
 
 template<class T> class Packed : public ::testing::Test {};
 using PackedTypes = ::testing::Types<int4, uint4, float4_e2m1>;

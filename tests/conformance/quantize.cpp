@@ -2,7 +2,7 @@
 #include <luisa/tile.h>
 #include <luisa/tile/quantize.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 #include <limits>
 
@@ -12,16 +12,6 @@ using namespace luisa::tile;
 using namespace luisa::tile::test;
 
 namespace {
-
-/// A view for results, filled with what no result is likely to be.
-template<class R> View output_of(std::vector<int64_t> extents) {
-    View v;
-    v.type = scalar_type_of<R>;
-    v.strides = dense_strides(extents);
-    v.extents = std::move(extents);
-    v.bytes.assign(static_cast<size_t>(v.count()) * sizeof(R) + 64, 0x5a);
-    return v;
-}
 
 constexpr double INF = std::numeric_limits<double>::infinity();
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();

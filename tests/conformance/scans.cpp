@@ -2,7 +2,7 @@
 #include <luisa/tile.h>
 
 #include "plan/plan.h"
-#include "support/both.h"
+#include "support/views.h"
 
 #include <algorithm>
 #include <limits>
@@ -40,17 +40,6 @@ template<class T> View values_of(std::vector<int64_t> extents, uint32_t seed, bo
     }
     auto v = dense<Stored>(std::move(extents), values);
     v.type = type;
-    return v;
-}
-
-View flags(std::vector<int64_t> extents, uint32_t seed, unsigned percent) {
-    std::mt19937 engine{seed};
-    std::vector<uint8_t> values(1021);
-    for (auto &x : values) {
-        x = engine() % 100 < percent;
-    }
-    auto v = dense<uint8_t>(std::move(extents), values);
-    v.type = ScalarType::BOOL;
     return v;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 // Balanced trees: over what a mask leaves, over the iterations of a nest. The operands are not small
 // integers, so any other tree gives other bits.
@@ -13,17 +13,6 @@ namespace {
 
 template<class T> using In = TensorView<const T, 1>;
 template<class T> using Out = TensorView<T, 1>;
-
-View mask_view(std::vector<int64_t> extents, uint32_t seed, unsigned percent) {
-    std::mt19937 engine{seed};
-    std::vector<uint8_t> values(1021);
-    for (auto &x : values) {
-        x = engine() % 100 < percent;
-    }
-    auto v = dense<uint8_t>(std::move(extents), values);
-    v.type = ScalarType::BOOL;
-    return v;
-}
 
 template<class T> void check_masked(int64_t rows, int64_t columns, unsigned percent) {
     auto def = tile_kernel([=](TensorView<const T, 2> X, TensorView<const bool, 2> M,
@@ -41,7 +30,7 @@ template<class T> void check_masked(int64_t rows, int64_t columns, unsigned perc
     });
     run_both(def.capture(tensor_shape(rows, columns), tensor_shape(rows, columns),
                          tensor_shape(rows), tensor_shape(columns), tensor_shape(3)),
-             {random_view<T>({rows, columns}, 1), mask_view({rows, columns}, 2, percent),
+             {random_view<T>({rows, columns}, 1), flags({rows, columns}, 2, percent),
               output_view<T>({rows}), output_view<T>({columns}), output_view<T>({3})});
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "support/both.h"
+
+#include <numeric>
+
+// Arguments that several files of tests make.
+
+namespace luisa::tile::test {
+
+/// 1, 2, 3, … in row-major order.
+inline View counting(std::vector<int64_t> extents) {
+    int64_t n = 1;
+    for (auto e : extents) {
+        n *= e;
+    }
+    std::vector<float> v(static_cast<size_t>(n));
+    std::iota(v.begin(), v.end(), 1.0f);
+    return dense<float>(std::move(extents), v);
+}
+
+/// The view's element number `i` in memory.
+inline float at(const View &v, int64_t i) {
+    return static_cast<float>(element_value(v, static_cast<size_t>(i)));
+}
+
+/// A view for results, filled with what no result is likely to be.
+template<class R> View output_of(std::vector<int64_t> extents) {
+    View v;
+    v.type = scalar_type_of<R>;
+    v.strides = dense_strides(extents);
+    v.extents = std::move(extents);
+    v.bytes.assign(static_cast<size_t>(v.count()) * sizeof(R) + 64, 0x5a);
+    return v;
+}
+
+/// Truth values, true in `percent` of the places.
+inline View flags(std::vector<int64_t> extents, uint32_t seed, unsigned percent) {
+    std::mt19937 engine{seed};
+    std::vector<uint8_t> values(1021);
+    for (auto &x : values) {
+        x = engine() % 100 < percent;
+    }
+    auto v = dense<uint8_t>(std::move(extents), values);
+    v.type = ScalarType::BOOL;
+    return v;
+}
+
+}// namespace luisa::tile::test

@@ -88,6 +88,18 @@ Machine::Machine(int threads) : _threads{threads} {
     _share = cpu / (wall * threads);
 }
 
+double Machine::fma_seconds(double flops) const {
+    auto rate = total_rate(_threads, [share = flops / _threads] {
+        auto start = now();
+        double done = 0;
+        while (done < share) {
+            done += kernels::fma_loop();
+        }
+        return done / (now() - start);
+    });
+    return flops / rate;
+}
+
 double Machine::bandwidth(double bytes) {
     // Beyond 2^28 bytes nothing is cached that a kernel reads once; below 2^14 a loop is too short.
     auto log = std::clamp(static_cast<int>(std::lround(std::log2(std::max(1.0, bytes)))), 14, 28);

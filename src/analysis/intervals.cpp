@@ -49,10 +49,15 @@ Interval nest_index(const ir::Operation &nest, uint32_t index, int depth) {
     if (payload.is_range) {
         auto begin = evaluate(nest.operand(0), depth), end = evaluate(nest.operand(1), depth),
              step = evaluate(nest.operand(2), depth);
-        if (step.low > 0) {
-            return {begin.low, end.high == INT64_MAX ? INT64_MAX : end.high - 1};
+        if (step.low <= 0) {
+            return {};
         }
-        return {};
+        auto last = end.high == INT64_MAX ? INT64_MAX : end.high - 1;
+        if (begin.low == begin.high && step.low == step.high && last != INT64_MAX &&
+            begin.low >= 0 && last >= begin.low) {
+            last -= (last - begin.low) % step.low;
+        }
+        return {begin.low, last};
     }
     auto extent = evaluate(nest.operand(index), depth);
     return {0, extent.high == INT64_MAX ? INT64_MAX : extent.high - 1};

@@ -99,16 +99,14 @@ struct MachineRules {
         auto code = op.opcode();
         bool reads = code == Opcode::READ || code == Opcode::GATHER || code == Opcode::ATOMIC_READ;
         bool indexed = code == Opcode::GATHER || code == Opcode::SCATTER;
-        bool prefetch = code == Opcode::PREFETCH;
-        size_t fixed = 1u + (indexed ? 1 : 0) + (reads || prefetch ? 0 : 1);
+        size_t fixed = 1u + (indexed ? 1 : 0) + (reads ? 0 : 1);
         size_t extra = op.operand_count() - std::min(op.operand_count(), fixed);
         require_that(payload.align && !(payload.align & (payload.align - 1)),
                      "the alignment is no power of two");
         bool counts = op.operand_count() >= fixed &&
                       (!payload.masked ? extra == 0 : extra == 1 || (reads && extra == 2));
-        if (!require_that(counts && !(prefetch && payload.masked),
-                          "has a wrong number of operands") ||
-            !require_that(operand(0).is_pointer(), "addresses no pointer") || prefetch) {
+        if (!require_that(counts, "has a wrong number of operands") ||
+            !require_that(operand(0).is_pointer(), "addresses no pointer")) {
             return;
         }
         const auto &value = reads ? result() : operand(fixed - 1);
@@ -161,6 +159,12 @@ struct MachineRules {
             case Opcode::FOR: return loop();
             case Opcode::ATOMIC_UPDATE: return atomic_update();
             case Opcode::REPORT: return report();
+            case Opcode::PREFETCH: {
+                auto level = op.get<PrefetchPayload>().level;
+                require_that(operand(0).is_pointer(), "addresses no pointer");
+                require_that(level == 1 || level == 2, "names no cache that it can fill");
+                return;
+            }
             case Opcode::REDUCE_LANES:
                 require_that(is_data(operand(0)) && result().is_scalar() &&
                                  result().scalar == operand(0).scalar &&

@@ -126,5 +126,9 @@ template<class V> void describe(V &&v, MemoryPayload &p) {
     v("masked", p.masked, false);
     v("streaming", p.streaming, false);
 }
+template<class V> void describe(V &&v, PrefetchPayload &p) {
+    v("level", p.level, uint32_t{2});
+    v("exclusive", p.exclusive, false);
+}
 
 }// namespace luisa::tile::ir

@@ -231,11 +231,18 @@ struct MemoryPayload {
     friend bool operator==(const MemoryPayload &, const MemoryPayload &) = default;
 };
 
+/// Asking for a line before it is used. Never faults.
+struct PrefetchPayload {
+    uint32_t level = 2;    ///< the cache that gets the line: 1 or 2
+    bool exclusive = false;///< it will be written
+    friend bool operator==(const PrefetchPayload &, const PrefetchPayload &) = default;
+};
+
 using Payload =
     std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload, QuantizePayload,
                  AccessPayload, ReducePayload, ScanPayload, MmaPayload, IndexPayload, LoadPayload,
                  StorePayload, ForPayload, ShufflePayload, LaneReducePayload, TablePayload,
                  AddressPayload, MemoryPayload, AtomicPayload, AssertPayload, PrintPayload,
-                 ReportPayload, AllocPayload>;
+                 ReportPayload, AllocPayload, PrefetchPayload>;
 
 }// namespace luisa::tile::ir

@@ -507,6 +507,7 @@ void BlockPlanner::fuse_epilogues(Block &block) {
         if (cost > 6 && one_range && contraction->panel_steps == 0) {
             contraction->panel_steps = all_steps;
         }
+        plan_result_prefetch(*contraction);
         _plan->storage.erase(result);
         block.steps.erase(block.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     }

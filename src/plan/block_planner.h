@@ -71,10 +71,13 @@ private:
     void plan_vector_panel(Contraction &contraction);
     void plan_scalar_panel(Contraction &contraction) const;
     void cut_panels(Contraction &contraction) const;
+    void plan_row_prefetch(Contraction &contraction) const;
+    void plan_result_prefetch(Contraction &contraction) const;
     void share_panel(const Contraction &contraction, PanelPlan &panel, size_t position,
                      const ir::Operation &nest,
                      const std::unordered_set<const ir::Value *> &stored) const;
     [[nodiscard]] bool streams_from_memory(const ir::Value *operand) const;
+    [[nodiscard]] bool exceeds_near_caches(const ir::Type &view) const;
     void finish_contraction(Contraction contraction, Block &block);
     void fuse_epilogues(Block &block);
     /// Whether consumers write a view that later register blocks still read.

@@ -124,7 +124,11 @@ bool BlockPlanner::streams_from_memory(const ir::Value *operand) const {
     if (!op || op->opcode() != Opcode::LOAD || is_kept(operand)) {
         return false;
     }
-    const auto &view = *op->operand(0)->type();
+    return exceeds_near_caches(*op->operand(0)->type());
+}
+
+/// Whether a view takes so much of the second-level cache that what is used beside it does not stay there.
+bool BlockPlanner::exceeds_near_caches(const ir::Type &view) const {
     int64_t bytes = static_cast<int64_t>(size_of(view.scalar));
     for (const auto &axis : view.axes) {
         if (axis.extent == ir::runtime_value ||
@@ -299,7 +303,36 @@ void BlockPlanner::cut_panels(Contraction &c) const {
     int64_t row_bytes = int64_t{c.vectors} * facts.vector_bytes;
     auto steps = std::max<int64_t>(1, facts.l2_bytes / 8 / row_bytes / depth);
     c.panel_steps = trips > 2 * steps ? steps : 0;
-    c.prefetch = trips > 0 && streams_from_memory(c.products[0]->operand(c.transposed ? 0 : 1));
+    c.prefetch_panel = trips > 0 &&
+                       streams_from_memory(c.products[0]->operand(c.transposed ? 0 : 1));
+}
+
+/// Rows of the broadcast operand that are read where they are come from as many places as a block has
+/// rows, and each of them only once a block: they are asked for a step ahead.
+void BlockPlanner::plan_row_prefetch(Contraction &c) const {
+    if (c.lanes == 1 || c.nests.size() != 1 || c.products.size() != 1 ||
+        constant_trips(*c.nests.front()) < 2) {
+        return;
+    }
+    auto *operand = c.products[0]->operand(c.transposed ? 1 : 0);
+    auto steps = std::count_if(c.roles.contracted.begin(), c.roles.contracted.end(),
+                               [](const ir::DimExtent &d) { return d.extent != 1; });
+    if (!c.scalar_panel && steps == 1 && streams_from_memory(operand)) {
+        for (const auto &d : c.roles.contracted) {
+            auto slope = operand_slope(operand, d.dim);
+            c.prefetch_rows |= d.extent != 1 && slope.known && slope.value == 1;
+        }
+    }
+}
+
+/// Results that are stored far away are asked for while the last steps run. `c` has its epilogue.
+void BlockPlanner::plan_result_prefetch(Contraction &c) const {
+    bool far = std::any_of(c.epilogue.begin(), c.epilogue.end(), [&](const Root &root) {
+        return root.kind == Root::Kind::STORE && !root.op->get<ir::StorePayload>().mapped &&
+               exceeds_near_caches(*root.op->operand(0)->type());
+    });
+    c.prefetch_results = far && c.lanes > 1 && c.panel_steps == 0 && c.nests.size() == 1 &&
+                         constant_trips(*c.nests.front()) > 1;
 }
 
 namespace {
@@ -434,6 +467,7 @@ void BlockPlanner::share_panel(const Contraction &c, PanelPlan &panel, size_t po
 void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
     shape_contraction(contraction);
     cut_panels(contraction);
+    plan_row_prefetch(contraction);
     auto *result = contraction.result;
     const auto &roles = contraction.roles;
     std::vector<ir::DimExtent> order;

@@ -72,9 +72,11 @@ struct Contraction {
     std::optional<PanelPlan> scalar_panel;///< of the operand whose elements are broadcast
     int64_t panel_steps =
         0;///< steps of the (one) nest whose part of a column block stays in L2; 0: all
-    bool prefetch =
-        false;///< panels come from beyond the second-level cache: the next one is asked for
-    std::vector<Root> epilogue;///< consumers applied in registers; empty: result is stored
+    // What comes from beyond the second-level cache is asked for some steps before it is used.
+    bool prefetch_panel = false;  ///< the panel that follows
+    bool prefetch_rows = false;   ///< rows of the broadcast operand, read where they are
+    bool prefetch_results = false;///< the lines that the epilogue stores to
+    std::vector<Root> epilogue;   ///< consumers applied in registers; empty: result is stored
 };
 
 /// An operation that runs where it stands: nests, branches, loops and scalar loads.

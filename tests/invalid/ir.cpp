@@ -61,6 +61,8 @@ const Case cases[] = {
     {"%x = read %p {align = 3} : f32", "no power of two", true},
     {"%x = read %p {masked = true} : f32", "wrong number of operands", true},
     {"%x = read %n : f32", "addresses no pointer", true},
+    {"prefetch %n", "addresses no pointer", true},
+    {"prefetch %p {level = 3}", "names no cache that it can fill", true},
     {"%x = iota : tile<i32, m:4>", "belongs to Candidate form", true},
     {"%x = atomic %A, %f {op = add} : f32", "one coordinate a dimension"},
     {"%x = atomic %A, %f, %n : f32", "no kind of update"},

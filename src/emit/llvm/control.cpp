@@ -43,6 +43,20 @@ bool is_multiple(const ir::Value *value, int64_t step) {
            is_constant(rest->operand(1), known) && known != 0 && known % step == 0;
 }
 
+bool contains_loop(const ir::Region &region) {
+    for (auto *op : region) {
+        if (op->opcode() == ir::Opcode::FOR || op->opcode() == ir::Opcode::WHILE) {
+            return true;
+        }
+        for (auto *inner : op->regions()) {
+            if (contains_loop(*inner)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /// Whether the step past the last index is known not to wrap.
 bool ends_without_wrap(const ir::Operation &loop) {
     int64_t step = 0, end = 0;
@@ -56,6 +70,24 @@ bool ends_without_wrap(const ir::Operation &loop) {
 }
 
 }// namespace
+
+/// `index` · `factor`. A multiple of the innermost loop's index is counted along with it: in a loop of few
+/// instructions a multiplication shows, and it takes the index's register away from other addresses.
+llvm::Value *Emitter::multiple_of(const ir::Value *index, int64_t factor) {
+    auto *constant = _b.getInt64(static_cast<uint64_t>(factor));
+    if (index != _counter.index) {
+        return _b.CreateMul(at(index), constant);
+    }
+    auto &phi = _counter.multiples[factor];
+    if (!phi) {
+        llvm::IRBuilder<> before{_counter.before->getTerminator()};
+        auto *first = before.CreateMul(_counter.begin, constant);
+        llvm::IRBuilder<> head{_counter.body, _counter.body->begin()};
+        phi = head.CreatePHI(_b.getInt64Ty(), 2);
+        phi->addIncoming(first, _counter.before);
+    }
+    return phi;
+}
 
 void Emitter::emit_for(const ir::Operation &op) {
     auto *begin = operand(op, 0), *end = operand(op, 1), *step = operand(op, 2);
@@ -80,9 +112,17 @@ void Emitter::emit_for(const ir::Operation &op) {
         carried.push_back(phi);
         _values[op.body()->argument(1 + i)] = phi;
     }
+    if (!contains_loop(*op.body())) {
+        _counter = {op.body()->argument(0), begin, step, before, body, {}};
+    }
     emit_region(*op.body());
     auto *yield = op.body()->terminator();
     auto *latch = _b.GetInsertBlock();
+    for (auto [factor, phi] : _counter.multiples) {
+        auto *distance = _b.CreateMul(step, _b.getInt64(static_cast<uint64_t>(factor)));
+        phi->addIncoming(_b.CreateAdd(phi, distance), latch);
+    }
+    _counter = {};
     // Where the step past the end might wrap, the distance that is left decides; it fits unsigned.
     bool proven = ends_without_wrap(op);
     auto *next = _b.CreateAdd(iv, step, "", false, proven);

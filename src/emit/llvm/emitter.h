@@ -99,6 +99,15 @@ private:
     std::unordered_map<const ir::Value *, llvm::Value *> _values;
     std::unordered_map<llvm::Constant *, llvm::GlobalVariable *> _tables;
     /// Of the `while`s around the current point: where a false condition leaves to.
+    /// The innermost loop while its body is emitted, with multiples of its index that addresses use.
+    struct Counter {
+        const ir::Value *index = nullptr;
+        llvm::Value *begin = nullptr, *step = nullptr;
+        llvm::BasicBlock *before = nullptr, *body = nullptr;
+        std::map<int64_t, llvm::PHINode *> multiples;
+    };
+    llvm::Value *multiple_of(const ir::Value *index, int64_t factor);
+    Counter _counter;
     std::vector<llvm::BasicBlock *> _while_exits;
 };
 

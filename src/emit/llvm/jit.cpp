@@ -16,6 +16,7 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Scalar.h>
 
 #include <chrono>
 #include <cmath>
@@ -124,11 +125,28 @@ std::unique_ptr<llvm::Module> build(Context &context, const ir::Module &machine,
     return module;
 }
 
+/// LLVM's passes for code generation but loop strength reduction: addresses come in the form that the
+/// instructions take, and it spends most of the time on large unrolled loops to need more registers.
+class CodeGenerationPasses : public llvm::legacy::PassManager {
+public:
+    void add(llvm::Pass *pass) override {
+        static const auto *reduction = [] {
+            std::unique_ptr<llvm::Pass> example{llvm::createLoopStrengthReducePass()};
+            return example->getPassID();
+        }();
+        if (pass->getPassID() == reduction) {
+            delete pass;
+        } else {
+            llvm::legacy::PassManager::add(pass);
+        }
+    }
+};
+
 llvm::SmallVector<char, 0> generate(Context &context, llvm::Module &module, llvm::TargetMachine &tm,
                                     llvm::CodeGenFileType type) {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream{bytes};
-    llvm::legacy::PassManager passes;
+    CodeGenerationPasses passes;
     if (tm.addPassesToEmitFile(passes, stream, nullptr, type, true)) {
         throw CompileError{"this target cannot write the requested kind of file"};
     }

@@ -79,13 +79,12 @@ llvm::Value *Emitter::address(const ir::Operation &op) {
     const auto &payload = op.get<ir::AddressPayload>();
     auto *address = operand(op, 0);
     if (op.operand_count() > 1) {
-        auto *index = operand(op, 1);
         auto scale = payload.scale;
         if (scale == 1 || scale == 2 || scale == 4 || scale == 8) {
             auto *unit = _b.getIntNTy(static_cast<unsigned>(8 * scale));
-            address = _b.CreateGEP(unit, address, index);
+            address = _b.CreateGEP(unit, address, operand(op, 1));
         } else {
-            auto *bytes = _b.CreateMul(index, _b.getInt64(static_cast<uint64_t>(scale)));
+            auto *bytes = multiple_of(op.operand(1), scale);
             address = _b.CreateGEP(_b.getInt8Ty(), address, bytes);
         }
     }
@@ -130,10 +129,13 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         case Opcode::ATOMIC_READ: return atomic_read(op);
         case Opcode::ATOMIC_UPDATE: return atomic_update(op);
         case Opcode::REPORT: report(op); return nullptr;
-        case Opcode::PREFETCH:
-            return _b.CreateIntrinsic(
-                llvm::Intrinsic::prefetch, {_b.getPtrTy()},
-                {operand(op, 0), _b.getInt32(0), _b.getInt32(2), _b.getInt32(1)});
+        case Opcode::PREFETCH: {
+            const auto &payload = op.get<ir::PrefetchPayload>();
+            auto locality = payload.level == 1 ? 3u : 2u;
+            return _b.CreateIntrinsic(llvm::Intrinsic::prefetch, {_b.getPtrTy()},
+                                      {operand(op, 0), _b.getInt32(payload.exclusive),
+                                       _b.getInt32(locality), _b.getInt32(1)});
+        }
         default: internal_error(std::string{op.name()} + " is not emitted");
     }
 }

@@ -199,33 +199,42 @@ void Lowering::write_access(const Access &access, ir::Value *value, int lanes) {
               ir::MemoryPayload{access_alignment(type), access.mask != nullptr, false});
 }
 
+/// What a load reads at a place; `bounds` says how far its own are checked.
+Lowering::Access Lowering::load_access(const ir::Operation &op, Bounds bounds, Point &point) {
+    const auto &payload = op.get<ir::LoadPayload>();
+    std::vector<const ir::Value *> origins;
+    for (size_t i = 0; i < op.operand(0)->type()->rank(); ++i) {
+        origins.push_back(op.operand(1 + i));
+    }
+    return view_access(op.operand(0), origins,
+                       payload.mapped ? std::vector<ir::DimExtent>{} : op.result()->type()->dims,
+                       bounds, payload.mapped, point);
+}
+
+/// What a store writes at a place.
+Lowering::Access Lowering::store_access(const ir::Operation &op, Bounds bounds, Point &point) {
+    const auto &payload = op.get<ir::StorePayload>();
+    std::vector<const ir::Value *> origins;
+    for (size_t i = 0; i < op.operand(0)->type()->rank(); ++i) {
+        origins.push_back(op.operand(2 + i));
+    }
+    return view_access(op.operand(0), origins,
+                       payload.mapped ? std::vector<ir::DimExtent>{} : payload.box, bounds,
+                       payload.mapped, point);
+}
+
 ir::Value *Lowering::load(const ir::Operation &op, Point &point) {
     const auto &payload = op.get<ir::LoadPayload>();
     const auto &type = *op.result()->type();
-    auto rank = op.operand(0)->type()->rank();
-    std::vector<const ir::Value *> origins;
-    for (size_t i = 0; i < rank; ++i) {
-        origins.push_back(op.operand(1 + i));
-    }
-    auto access = view_access(op.operand(0), origins,
-                              payload.mapped ? std::vector<ir::DimExtent>{} : type.dims,
-                              payload.bounds, payload.mapped, point);
-    auto *other = payload.has_fallback ? scalar_value(op.operand(1 + rank))
+    auto access = load_access(op, payload.bounds, point);
+    auto *other = payload.has_fallback ? scalar_value(op.operand(1 + op.operand(0)->type()->rank()))
                                        : _b.constant(type.scalar, 0);
     bool stable = !type.is_scalar() && !_stores_in_step;
     return read_access(access, type.scalar, other, point.lanes, stable);
 }
 
 void Lowering::store(const ir::Operation &op, ir::Value *value, Point &point) {
-    const auto &payload = op.get<ir::StorePayload>();
-    auto rank = op.operand(0)->type()->rank();
-    std::vector<const ir::Value *> origins;
-    for (size_t i = 0; i < rank; ++i) {
-        origins.push_back(op.operand(2 + i));
-    }
-    auto access = view_access(op.operand(0), origins,
-                              payload.mapped ? std::vector<ir::DimExtent>{} : payload.box,
-                              payload.bounds, payload.mapped, point);
+    auto access = store_access(op, op.get<ir::StorePayload>().bounds, point);
     write_access(access, value, point.lanes);
 }
 

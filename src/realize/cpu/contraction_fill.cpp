@@ -42,15 +42,28 @@ void ContractionLowering::fill_vectors(size_t product, Point &point, ir::Value *
         _b.effect(Opcode::WRITE, {panel_address(product, row, nullptr, 0), one}, sum_payload());
         return;
     }
-    auto axis = _columns.back();
-    _l.vector_loop(axis.dim, _b.index(axis.extent), axis.extent, _c.lanes, 1, point, {},
-                   [&](Point &inner, int, const Values &) {
-                       auto *some = _l.convert(_l.evaluate(value, inner), _wide);
-                       // Lanes past the end are padding of the panel.
-                       write_columns(product, row, inner.at.at(axis.dim.id).base,
-                                     _b.splat(some, _c.lanes));
-                       return Values{};
-                   });
+    auto extent = _columns.back().extent;
+    auto fill = [&](const ColumnBlock &columns) {
+        for (int v = 0; v < columns.vectors; ++v) {
+            auto place = element(point, _b.index(0), v, columns);
+            // Lanes past the end are padding of the panel.
+            auto *some = _b.splat(_l.convert(_l.evaluate(value, place), _wide), _c.lanes);
+            auto *address = panel_address(product, row, columns.column, v);
+            _b.effect(Opcode::WRITE, {address, some}, sum_payload());
+        }
+        return Values{};
+    };
+    auto width = panel_width(), rest = extent % width;
+    auto vectors = [&](int64_t count) {
+        return static_cast<int>((count + _c.lanes - 1) / _c.lanes);
+    };
+    _b.loop(_b.index(0), _b.index(extent - rest), width, {}, [&](ir::Value *first, const Values &) {
+        return fill({first, vectors(width)});
+    });
+    if (rest > 0) {
+        auto *left = rest % _c.lanes ? _b.index(rest) : nullptr;
+        fill({_b.index(extent - rest), vectors(rest), left});
+    }
 }
 
 /// `column` is any multiple of the lanes.

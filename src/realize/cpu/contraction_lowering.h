@@ -63,6 +63,7 @@ private:
     [[nodiscard]] DimExtents contracted(size_t product) const;
     Values product_steps(size_t product, size_t depth, Point &point, const RegisterBlock &block,
                          const Values &accumulators);
+    [[nodiscard]] int64_t unrolled_steps(size_t product, int64_t extent) const;
     ir::Value *depth_end(size_t product, const ir::DimExtent &dim, Point &point);
     [[nodiscard]] std::optional<Clip> load_clip(size_t product, size_t operand,
                                                 const ir::DimExtent &dim) const;
@@ -78,7 +79,13 @@ private:
     const ir::Type *sum_type();
     void write_sum(ir::Value *row, int vector, ir::Value *value);
     ir::Value *read_sum(ir::Value *row, int vector);
+
+    // What later steps need (contraction_prefetch.cpp).
+    void prefetch(Point &point, const RegisterBlock &block);
+    void ask_for(ir::Value *address, const ir::PrefetchPayload &how);
     void prefetch_next_panel(const RegisterBlock &block);
+    void prefetch_rows(const Point &point, const RegisterBlock &block);
+    void prefetch_results(const Point &point, const RegisterBlock &block);
 
     // Panels of operands (contraction_panels.cpp).
     void lay_out_panels(Side side);

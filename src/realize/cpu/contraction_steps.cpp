@@ -68,9 +68,7 @@ Values ContractionLowering::nest_steps(size_t depth, Point &point, const Registe
         return now;
     }
     return nest_loop(*_c.nests[depth], 0, accumulators, [&](const Values &now) {
-        if (_c.prefetch) {
-            prefetch_next_panel(block);
-        }
+        prefetch(point, block);
         return nest_steps(depth + 1, point, block, now);
     });
 }
@@ -118,11 +116,39 @@ Values ContractionLowering::product_steps(size_t product, size_t depth, Point &p
         return multiply(product, point, block, accumulators);
     }
     auto *end = depth_end(product, dims[depth], point);
-    return _b.loop(_b.index(0), end, 1, accumulators, [&](ir::Value *iv, const Values &now) {
+    auto step = [&](ir::Value *at, const Values &now) {
         auto inner = point.derived();
-        inner.at[dims[depth].dim.id] = {iv, 0, nullptr};
+        inner.at[dims[depth].dim.id] = {at, 0, nullptr};
         return product_steps(product, depth + 1, inner, block, now);
-    });
+    };
+    bool innermost = depth + 1 == dims.size();
+    auto unrolled = innermost ? unrolled_steps(product, dims[depth].extent) : 1;
+    auto *whole = unrolled == 1 ? end : _b.sub(end, _b.rem(end, _b.index(unrolled)));
+    auto sums = accumulators;
+    if (unrolled > 1) {
+        sums = _b.loop(_b.index(0), whole, unrolled, sums, [&](ir::Value *iv, Values now) {
+            for (int64_t i = 0; i < unrolled; ++i) {
+                now = step(_b.add(iv, _b.index(i)), now);
+            }
+            return now;
+        });
+    }
+    auto *first = unrolled == 1 ? _b.index(0) : whole;
+    return _b.loop(first, end, 1, sums, step);
+}
+
+/// Steps of a product that one turn of its loop does. A step that only reads is so short that the jump
+/// back shows; one that computes its operands is long enough, and its code would be many times as long.
+int64_t ContractionLowering::unrolled_steps(size_t product, int64_t extent) const {
+    constexpr int64_t most = 4;
+    auto reads = [&](Side side) {
+        const auto *value = operand(side, product);
+        auto *op = value->definition();
+        return panel_plan(_c, side) || _l._plan->home(value) ||
+               (op && op->opcode() == Opcode::LOAD);
+    };
+    bool is_short = lanes() > 1 && reads(Side::VECTOR) && reads(Side::SCALAR);
+    return is_short && extent >= 2 * most ? most : 1;
 }
 
 /// Steps beyond both operands multiply zeros: a reassociable product may leave them out.

@@ -88,34 +88,4 @@ ir::Value *ContractionLowering::read_sum(ir::Value *row, int vector) {
     return _b.read(Opcode::READ, {sum_address(row, vector)}, sum_payload(), sum_type());
 }
 
-/// Each step of each register block asks for its share of the panel that follows: it lies right behind
-/// the current one, so that a panel is in the second-level cache before its first block reads it.
-void ContractionLowering::prefetch_next_panel(const RegisterBlock &block) {
-    constexpr int64_t line = 64;
-    const auto &nest = *_c.nests.front();
-    int64_t depth = 1, rows = 1;
-    for (const auto &d : contracted(0)) {
-        depth *= d.extent;
-    }
-    for (const auto &d : _rows) {
-        rows *= d.extent;
-    }
-    auto steps = _c.panel_steps ? std::min(_c.panel_steps, trips(nest)) : trips(nest);
-    auto panel = steps * depth * panel_width() * element_bytes();
-    auto share = (panel * block.height / rows / std::max<int64_t>(steps, 1) + line - 1) / line;
-    auto *step = step_number(nest);
-    auto *end = _b.index(trips(nest));
-    if (_panel_begin) {
-        step = _b.sub(step, steps_until(nest, _panel_begin));
-        end = steps_until(nest, _panel_end);
-    }
-    auto *first = _b.add(_b.mul(_b.index(panel / rows), _b.add(_row_base, block.row)),
-                         _b.mul(_b.index(share * line), step));
-    auto *next = panel_address(0, _b.mul(end, _b.index(depth)), block.columns.column, 0);
-    for (int64_t i = 0; i < share; ++i) {
-        _b.effect(Opcode::PREFETCH, {_b.address(next, first, 1, i * line)},
-                  ir::MemoryPayload{1, false, false});
-    }
-}
-
 }// namespace luisa::tile::cpu

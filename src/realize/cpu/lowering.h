@@ -125,6 +125,8 @@ private:
     };
     void check_bounds(Access &access, const ViewAxis &at, const std::vector<ir::DimExtent> &box,
                       const Coordinate &local, const Point &point);
+    Access load_access(const ir::Operation &op, Bounds bounds, Point &point);
+    Access store_access(const ir::Operation &op, Bounds bounds, Point &point);
     Access view_access(const ir::Value *view, const std::vector<const ir::Value *> &origins,
                        const std::vector<ir::DimExtent> &box, Bounds bounds, bool mapped,
                        Point &point);

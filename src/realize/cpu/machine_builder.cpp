@@ -296,10 +296,31 @@ ir::Value *MachineBuilder::address(ir::Value *base, ir::Value *index, int64_t sc
         return base;
     }
     auto *type = module().pointer();
-    // A constant part stays in the operation, so that equal bases are shared.
+    // Constant parts move into the last operation, where an instruction takes them: bases that differ
+    // by a constant are one.
+    if (auto *before = base->definition(); before && before->opcode() == Opcode::ADDRESS) {
+        const auto &payload = before->get<ir::AddressPayload>();
+        if (payload.offset != 0) {
+            auto *from = before->operand(0);
+            auto *rest = before->operand_count() > 1
+                             ? address(from, before->operand(1), payload.scale)
+                             : from;
+            return address(rest, index, scale, offset + payload.offset);
+        }
+    }
     if (index) {
         if (auto [value, addend] = split_constant(index); addend != 0) {
             return address(base, value, scale, offset + addend * scale);
+        }
+        // What an outer loop knows of a sum is added there.
+        if (auto *sum = index->definition(); sum && sum->opcode() == Opcode::ADD) {
+            auto *outer = sum->operand(0), *inner = sum->operand(1);
+            if (depth_of(outer) > depth_of(inner)) {
+                std::swap(outer, inner);
+            }
+            if (depth_of(outer) < depth_of(inner)) {
+                return address(address(base, outer, scale), inner, scale, offset);
+            }
         }
     }
     return index ? pure(Opcode::ADDRESS, {base, index}, ir::AddressPayload{scale, offset}, type)

@@ -22,4 +22,16 @@ TEST(MachineText, realized_kernels_survive_a_round_trip_and_verify) {
     check_round_trip(*softmax(7, 100));
 }
 
+TEST(MachineText, large_products_ask_for_rows_panels_and_results_ahead) {
+    auto text = [](const ir::Module &module) {
+        return compiler::forms_cpu(module, {emit::host_cpu(), 1, false}, false, false).machine;
+    };
+    auto large = text(*gemm(1024, 1024, 1024, 128, 128, 32));
+    EXPECT_NE(large.find("prefetch %"), std::string::npos);
+    EXPECT_NE(large.find("{level = 1}"), std::string::npos) << "the rows of the step that follows";
+    EXPECT_NE(large.find("{exclusive = true}"), std::string::npos) << "the lines of the result";
+    auto small = text(*gemm(64, 64, 64, 32, 32, 32));
+    EXPECT_EQ(small.find("prefetch"), std::string::npos) << "what is near is not asked for";
+}
+
 }// namespace luisa::tile::test

@@ -129,7 +129,7 @@ TEST(EmitMemory, streaming_only_where_aligned) {
         auto *t = m.type(ScalarType::FLOAT32, 16);
         m.effect(Opcode::WRITE, {m.pointer(0), m.constant(t, 0x3f800000)},
                  ir::MemoryPayload{align, false, true});
-        m.effect(Opcode::PREFETCH, {m.pointer(1)}, ir::MemoryPayload{});
+        m.effect(Opcode::PREFETCH, {m.pointer(1)}, ir::PrefetchPayload{});
         auto text = assembly_text(m.module, host_cpu());
         EXPECT_EQ(text.find("movnt") != std::string::npos, align == 64) << text;
         EXPECT_NE(text.find("prefetch"), std::string::npos);

@@ -93,6 +93,8 @@ private:
     [[nodiscard]] bool may_store_after(const LoopGroup &group, const Root &root) const;
     [[nodiscard]] bool may_overwrite(const LoopGroup &group, const Root &root) const;
     void finish_group(LoopGroup &group);
+    /// How many neighbouring vectors one traversal of the folds carries.
+    [[nodiscard]] int columns_of(const LoopGroup &group);
     void store_targets(const LoopGroup &group);
     /// Whether only roots of the group itself read what its scan computes.
     [[nodiscard]] bool stays_in_registers(const LoopGroup &group) const;

@@ -55,6 +55,9 @@ analysis::Slope storage_slope(const Storage &storage, const analysis::Slopes &sl
     return total;
 }
 
+/// Simple operations in the body of a loop beyond which more of them save nothing.
+constexpr double most_inline_work = 32;
+
 double slope_score(const analysis::Slope &slope) {
     // A gather costs about a cycle a lane; what stays the same along the axis is loaded once, what runs backwards
     // is turned around in a register.
@@ -362,6 +365,30 @@ void BlockPlanner::store_targets(const LoopGroup &group) {
     }
 }
 
+int BlockPlanner::columns_of(const LoopGroup &group) {
+    // A fold across lines reads one place of each: neighbours are in the same line, page and stream, and their
+    // sums do not wait for each other. A quarter of the registers holds sums, and costly elements hide latency by
+    // themselves.
+    bool plain = group.has_reduction() && !group.scan();
+    int sums = 0;
+    double cost = 1;
+    for (const auto &root : group.roots) {
+        plain &= !is_balanced(root) && !(root.kind == Root::Kind::REDUCE && position(*root.op));
+        sums += root.kind == Root::Kind::REDUCE ? 1 : 0;
+        cost += root_source(root)->type()->is_view() ? 1 : _cost.element_cost(root_source(root));
+    }
+    if (!plain) {
+        return 1;
+    }
+    const auto &axis = group.loops[static_cast<size_t>(group.vector_axis)];
+    int most = _plan->facts.vector_registers / 4 / std::max(sums, 1), columns = 1;
+    while (2 * columns <= most && 2 * columns * group.lanes <= axis.extent &&
+           columns * cost < most_inline_work) {
+        columns *= 2;
+    }
+    return columns;
+}
+
 void BlockPlanner::finish_group(LoopGroup &group) {
     if (is_finished(group)) {
         return;
@@ -419,6 +446,7 @@ void BlockPlanner::finish_group(LoopGroup &group) {
         group.accumulators = axis.extent >= 4 * lanes && !group.scan() ? 4 : 1;
     }
     group.lanes = best >= 0 ? lanes : 1;
+    group.columns = best >= 0 && !fold_axis ? columns_of(group) : 1;
     if (best < 0) {
         bool loops = std::any_of(group.loops.begin(), group.loops.end(),
                                  [](const DimExtent &d) { return d.extent > 1; });

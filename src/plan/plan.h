@@ -35,6 +35,7 @@ struct LoopGroup {
     int vector_axis = -1;            ///< position in `loops`; -1: scalar code
     int lanes = 1;
     int accumulators = 1;///< independent partial results when the vector axis is folded
+    int columns = 1;     ///< neighbouring vectors of a kept vector axis that one traversal folds
     std::vector<Root> roots;
     std::string note;///< why it is scalar, or what it materialises
 

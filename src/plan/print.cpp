@@ -63,8 +63,9 @@ struct Printer {
                                : fmt::format("vector {} x {}",
                                              dim_text(g.loops[static_cast<size_t>(g.vector_axis)]),
                                              g.lanes);
-        line(fmt::format("group {} {}{}{}", dims_text(g.loops), axis,
+        line(fmt::format("group {} {}{}{}{}", dims_text(g.loops), axis,
                          g.accumulators > 1 ? fmt::format(", {} accumulators", g.accumulators) : "",
+                         g.columns > 1 ? fmt::format(", {} vectors side by side", g.columns) : "",
                          g.note.empty() ? "" : " (" + g.note + ")"));
         ++depth;
         for (const auto &root : g.roots) {

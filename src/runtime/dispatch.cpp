@@ -168,7 +168,7 @@ bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int cou
             if (j != static_cast<int>(i) && parameters[static_cast<size_t>(j)]->type()->is_view() &&
                 share_element(a, arguments[j], quick_steps)) {
                 overlaps = true;
-                if (shader.module->kernel()->noalias && shader.device->options.validate &&
+                if (shader.module->kernel()->noalias &&
                     share_element(a, arguments[j], exact_steps)) {
                     throw AliasError{"arguments " + parameter_name(*shader.module, i) + " at " +
                                          range_text(a) + " and " +

@@ -28,14 +28,16 @@ struct Recording {
 };
 
 constexpr size_t temporary_alignment = 64;
+/// Sets of extents and strides whose recordings a program keeps: those that were dispatched last.
+constexpr size_t most_recordings = 64;
 
 }// namespace
 
 struct ProgramState {
     ProgramForm form;
-    std::mutex recording_mutex;///< of the list; recordings do not move and stay
-    std::vector<std::unique_ptr<Recording>> recordings;
-    std::mutex running_mutex;///< of temporaries and resolved arguments
+    std::mutex recording_mutex;///< of the list; whoever runs a recording owns it too
+    std::vector<std::shared_ptr<Recording>> recordings;///< the one that was used last comes first
+    std::mutex running_mutex;                          ///< of temporaries and resolved arguments
     void *memory = nullptr;
     size_t memory_bytes = 0;
 
@@ -173,16 +175,20 @@ template<class F> bool all_facts(const Argument *arguments, size_t count, const 
     return true;
 }
 
-Recording &find_or_record(ProgramState &program, const Argument *arguments, SourceLoc loc) {
+std::shared_ptr<Recording> find_or_record(ProgramState &program, const Argument *arguments,
+                                          SourceLoc loc) {
     std::lock_guard lock{program.recording_mutex};
     auto count = program.form.parameters.size();
-    for (auto &recording : program.recordings) {
+    auto &known = program.recordings;
+    auto found = std::find_if(known.begin(), known.end(), [&](const auto &recording) {
         auto fact = recording->facts.begin();
-        if (all_facts(arguments, count, [&](int64_t x) { return x == *fact++; })) {
-            return *recording;
-        }
+        return all_facts(arguments, count, [&](int64_t x) { return x == *fact++; });
+    });
+    if (found != known.end()) {
+        std::rotate(known.begin(), found, found + 1);
+        return known.front();
     }
-    auto recording = std::make_unique<Recording>();
+    auto recording = std::make_shared<Recording>();
     all_facts(arguments, count, [&](int64_t x) {
         recording->facts.push_back(x);
         return true;
@@ -190,8 +196,11 @@ Recording &find_or_record(ProgramState &program, const Argument *arguments, Sour
     Recorder recorder{program, *recording, loc};
     Commands commands{recorder};
     program.form.body(commands, arguments);
-    program.recordings.push_back(std::move(recording));
-    return *program.recordings.back();
+    if (known.size() == most_recordings) {
+        known.pop_back();
+    }
+    known.insert(known.begin(), recording);
+    return recording;
 }
 
 /// The argument of a command in this dispatch; temporaries lie from `temporaries` on.
@@ -232,7 +241,8 @@ void resolve(const ProgramState &program, const Recording &recording, const Prog
     throw_error(error.kind(), error.message(), error.location(), std::move(notes));
 }
 
-Recording &prepare(ProgramState &program, const Argument *arguments, int count, SourceLoc loc) {
+std::shared_ptr<Recording> prepare(ProgramState &program, const Argument *arguments, int count,
+                                   SourceLoc loc) {
     if (count != static_cast<int>(program.form.parameters.size())) {
         throw CallError{"program '" + std::string{program.form.options.name} + "' takes " +
                             std::to_string(program.form.parameters.size()) + " arguments, got " +
@@ -247,7 +257,8 @@ Recording &prepare(ProgramState &program, const Argument *arguments, int count, 
 }// namespace
 
 void check_program(ProgramState &program, const Argument *arguments, int count, SourceLoc loc) {
-    auto &recording = prepare(program, arguments, count, loc);
+    const auto recorded = prepare(program, arguments, count, loc);
+    auto &recording = *recorded;
     // Where temporaries will lie does not matter here, and another dispatch may be using them.
     auto *temporaries = reinterpret_cast<char *>(program_base);
     for (size_t i = 0; i < recording.commands.size(); ++i) {
@@ -266,7 +277,8 @@ void check_program(ProgramState &program, const Argument *arguments, int count, 
 }
 
 void run_program(ProgramState &program, const Argument *arguments, int count, SourceLoc loc) {
-    auto &recording = prepare(program, arguments, count, loc);
+    const auto recorded = prepare(program, arguments, count, loc);
+    auto &recording = *recorded;
     std::lock_guard lock{program.running_mutex};
     program.reserve(recording.bytes);
     auto *temporaries = static_cast<char *>(program.memory);

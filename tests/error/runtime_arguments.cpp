@@ -145,7 +145,7 @@ TEST_F(RuntimeArguments, strides_that_leave_every_address) {
     }
 }
 
-TEST_F(RuntimeArguments, broken_promises_are_found_by_validation) {
+TEST_F(RuntimeArguments, broken_promises_are_found) {
     auto any = ir::runtime_value;
     std::vector<Parameter> parameters{{ScalarType::FLOAT32, {4, 3}, true, {any, any}},
                                       {ScalarType::FLOAT32, {4, 3}, false, {any, any}}};

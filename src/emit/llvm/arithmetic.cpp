@@ -165,17 +165,14 @@ llvm::Value *Emitter::extremum(Opcode op, ScalarType type, llvm::Value *a, llvm:
                                 : (low ? llvm::Intrinsic::umin : llvm::Intrinsic::umax);
         return intrinsic(id, {a, b});
     }
-    // The instructions hand a signalling NaN on; a sum quiets it.
-    auto quieted = [&](ID id) {
-        auto *result = intrinsic(id, {a, b});
-        return _b.CreateSelect(_b.CreateFCmpUNO(a, b), _b.CreateFAdd(a, b), result);
-    };
-    switch (op) {
-        case Opcode::MINIMUM: return quieted(llvm::Intrinsic::minimum);
-        case Opcode::MAXIMUM: return quieted(llvm::Intrinsic::maximum);
-        case Opcode::FMIN: return intrinsic(llvm::Intrinsic::minimumnum, {a, b});
-        default: return intrinsic(llvm::Intrinsic::maximumnum, {a, b});
+    if (op == Opcode::FMIN || op == Opcode::FMAX) {
+        return intrinsic(low ? llvm::Intrinsic::minimumnum : llvm::Intrinsic::maximumnum, {a, b});
     }
+    // The instructions ignore a NaN or hand a signalling one on; a sum quiets it.
+    auto *result = _is_x86 ? ordered_extremum(low, size_of(type) == 8, a, b)
+                   : low   ? intrinsic(llvm::Intrinsic::minimum, {a, b})
+                           : intrinsic(llvm::Intrinsic::maximum, {a, b});
+    return _b.CreateSelect(_b.CreateFCmpUNO(a, b), _b.CreateFAdd(a, b), result);
 }
 
 llvm::Value *Emitter::compare(Opcode op, ScalarType type, llvm::Value *a, llvm::Value *b) {

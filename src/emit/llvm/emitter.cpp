@@ -12,6 +12,8 @@ Emitter::Emitter(llvm::LLVMContext &context, const CpuTarget &target,
     : _context{context}, _target{target}, _b{context} {
     _has_avx512 = features.checkFeatures("+avx512f");
     _has_avx512vl = features.checkFeatures("+avx512vl");
+    _has_avx512dq = features.checkFeatures("+avx512dq");
+    _is_x86 = features.getTargetTriple().isX86();
 }
 
 std::unique_ptr<llvm::Module> Emitter::emit(const ir::Module &machine) {

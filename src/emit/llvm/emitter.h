@@ -55,6 +55,7 @@ private:
 
     // native.cpp
     llvm::Value *scale(const ir::Operation &op);
+    llvm::Value *ordered_extremum(bool low, bool wide, llvm::Value *a, llvm::Value *b);
     llvm::Value *scale_by_products(llvm::Value *a, llvm::Value *n, bool wide);
     llvm::Value *table(const ir::Operation &op);
     llvm::Value *table_global(const std::vector<uint32_t> &entries);
@@ -92,7 +93,7 @@ private:
 
     llvm::LLVMContext &_context;
     const CpuTarget &_target;
-    bool _has_avx512 = false, _has_avx512vl = false;
+    bool _is_x86 = false, _has_avx512 = false, _has_avx512vl = false, _has_avx512dq = false;
     std::unique_ptr<llvm::Module> _module;
     llvm::IRBuilder<> _b;
     llvm::Function *_function = nullptr;

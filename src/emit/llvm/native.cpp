@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-// The two operations that AVX-512 does in one instruction and LLVM has no portable name for.
+// Operations that AVX-512 does in an instruction or two and LLVM has no portable name for.
 
 namespace luisa::tile::emit {
 
@@ -83,6 +83,39 @@ llvm::Value *Emitter::scale(const ir::Operation &op) {
             return _b.CreateIntrinsic(id, {}, {x, e, off, mask, _b.getInt32(4)});
         }
         return _b.CreateIntrinsic(id, {}, {x, e, off, mask});
+    });
+}
+
+/// The smaller or the larger of two floats, -0 below +0; of which one is unspecified when either is a NaN.
+llvm::Value *Emitter::ordered_extremum(bool low, bool wide, llvm::Value *a, llvm::Value *b) {
+    auto lanes = lanes_of(a);
+    unsigned bits = wide ? 64 : 32;
+    if (!_has_avx512dq || (!_has_avx512vl && lanes * bits < 512)) {
+        // One comparison each way: only for equal operands, which differ in the sign of a zero, do the results
+        // differ, and their signs are what has to be joined.
+        auto *first = _b.CreateSelect(low ? _b.CreateFCmpOLT(a, b) : _b.CreateFCmpOGT(a, b), a, b);
+        auto *second = _b.CreateSelect(low ? _b.CreateFCmpOLT(b, a) : _b.CreateFCmpOGT(b, a), b, a);
+        auto *integer = widened(_b.getIntNTy(bits), a);
+        auto *x = _b.CreateBitCast(first, integer), *y = _b.CreateBitCast(second, integer);
+        return _b.CreateBitCast(low ? _b.CreateOr(x, y) : _b.CreateAnd(x, y), a->getType());
+    }
+    using namespace llvm::Intrinsic;
+    unsigned width = _has_avx512vl ? std::clamp(std::bit_ceil(lanes * bits), 128u, 512u) : 512u;
+    auto count = width / bits;
+    llvm::Intrinsic::ID id =
+        width == 512   ? (wide ? x86_avx512_mask_range_pd_512 : x86_avx512_mask_range_ps_512)
+        : width == 256 ? (wide ? x86_avx512_mask_range_pd_256 : x86_avx512_mask_range_ps_256)
+                       : (wide ? x86_avx512_mask_range_pd_128 : x86_avx512_mask_range_ps_128);
+    auto *mask = llvm::Constant::getAllOnesValue(_b.getIntNTy(std::max(count, 8u)));
+    // Bits 0 and 1 choose minimum or maximum, bits 2 and 3 the sign that it has.
+    auto *kind = _b.getInt32(low ? 4 : 5);
+    return by_parts(a->getType(), lanes, count, [&](unsigned first) -> llvm::Value * {
+        auto *x = slice(a, first, count), *y = slice(b, first, count);
+        auto *off = llvm::PoisonValue::get(x->getType());
+        if (width == 512) {
+            return _b.CreateIntrinsic(id, {}, {x, y, kind, off, mask, _b.getInt32(4)});
+        }
+        return _b.CreateIntrinsic(id, {}, {x, y, kind, off, mask});
     });
 }
 

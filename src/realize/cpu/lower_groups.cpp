@@ -250,6 +250,9 @@ void Lowering::lower_loops(const LoopGroup &group, size_t depth, Point &point,
     }
     const auto &loop = group.loops[depth];
     bool is_vector = static_cast<int>(depth) == group.vector_axis;
+    if (is_vector && group.columns > 1) {
+        return lower_columns(group, depth, point, ends);
+    }
     auto *end = ends.at(loop.dim.id);
     vector_loop(loop.dim, end, loop.extent, is_vector ? group.lanes : 1, 1, point, {},
                 [&](Point &inner, int, const Values &) {
@@ -258,7 +261,48 @@ void Lowering::lower_loops(const LoopGroup &group, size_t depth, Point &point,
                 });
 }
 
-void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point) {
+/// The place `vectors` whole vectors further along the vector axis.
+static Point column_at(MachineBuilder &b, const LoopGroup &group, const Point &point, int vectors) {
+    auto place = point.derived();
+    auto &at = place.at[group.loops[static_cast<size_t>(group.vector_axis)].dim.id];
+    at.base = b.add(at.base, b.index(int64_t{vectors} * group.lanes));
+    return place;
+}
+
+/// The vector axis by blocks of neighbouring vectors, whose folds go side by side; then what fills no block.
+void Lowering::lower_columns(const LoopGroup &group, size_t depth, Point &point,
+                             const std::unordered_map<uint32_t, ir::Value *> &ends) {
+    const auto &loop = group.loops[depth];
+    auto block = int64_t{group.columns} * group.lanes;
+    auto whole = loop.extent / block * block;
+    auto fold_at = [&](ir::Value *at, int columns) {
+        auto inner = point.derived();
+        inner.at[loop.dim.id] = {at, 1, nullptr};
+        inner.lanes = group.lanes;
+        lower_fold(group, depth + 1, inner, columns);
+    };
+    int64_t end = 0;
+    require(MachineBuilder::is_constant(ends.at(loop.dim.id), end) && end == loop.extent,
+            "the loops of a fold are whole");
+    _b.loop(_b.index(0), _b.index(whole), block, {}, [&](ir::Value *iv, const Values &) {
+        fold_at(iv, group.columns);
+        return Values{};
+    });
+    auto rest = static_cast<int>((loop.extent - whole) / group.lanes);
+    if (rest > 0) {
+        fold_at(_b.index(whole), rest);
+    }
+    if (auto left = loop.extent % group.lanes; left > 0) {
+        auto *type = _b.module().vector(ScalarType::BOOL, static_cast<uint16_t>(group.lanes));
+        auto inner = point.derived();
+        inner.at[loop.dim.id] = {_b.index(loop.extent - left), 1, nullptr};
+        inner.lanes = group.lanes;
+        inner.mask = _b.pure(Opcode::LANE_MASK, {_b.index(left)}, ir::None{}, type);
+        lower_fold(group, depth + 1, inner);
+    }
+}
+
+void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point, int columns) {
     auto folds = reductions(group);
     if (is_arg(*folds.front())) {
         return lower_arg_reduction(group, depth, point);
@@ -266,7 +310,7 @@ void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point) {
     bool axis_folded = group.vector_axis >= static_cast<int>(depth);
     bool vector = group.vector_axis >= 0;
     int lanes = vector ? group.lanes : 1;
-    int parts = axis_folded ? group.accumulators : 1;
+    int parts = axis_folded ? group.accumulators : columns;
     Values states;
     for (const auto *root : folds) {
         auto type = state_type(*root);
@@ -278,15 +322,24 @@ void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point) {
                           _b.splat(_b.constant(ScalarType::BOOL, 0), lanes));
         }
     }
-    states = fold_loops(group, depth, point, states);
-    finish_fold(group, states, point);
+    states = fold_loops(group, depth, point, states, [&](int part, Point &place, Values now) {
+        if (columns == 1) {
+            return fold_elements(group, part, parts, place, std::move(now));
+        }
+        for (int column = 0; column < columns; ++column) {
+            auto at = column_at(_b, group, place, column);
+            now = fold_elements(group, column, parts, at, std::move(now));
+        }
+        return now;
+    });
+    finish_fold(group, states, columns, point);
 }
 
-Values Lowering::fold_loops(const LoopGroup &group, size_t depth, Point &point, Values states) {
+Values Lowering::fold_loops(const LoopGroup &group, size_t depth, Point &point, Values states,
+                            const Contribute &contribute) {
     const auto &first = *reductions(group).front();
-    auto elements = is_arg(first) ? &Lowering::arg_elements : &Lowering::fold_elements;
     if (depth == group.loops.size()) {
-        return (this->*elements)(group, 0, point, states);
+        return contribute(0, point, states);
     }
     const auto &loop = group.loops[depth];
     bool is_vector = static_cast<int>(depth) == group.vector_axis;
@@ -301,15 +354,15 @@ Values Lowering::fold_loops(const LoopGroup &group, size_t depth, Point &point, 
                                at.base = _b.sub(_b.index(loop.extent - 1), at.base);
                            }
                            return depth + 1 == group.loops.size()
-                                      ? (this->*elements)(group, part, inner, now)
-                                      : fold_loops(group, depth + 1, inner, now);
+                                      ? contribute(part, inner, now)
+                                      : fold_loops(group, depth + 1, inner, now, contribute);
                        });
 }
 
 /// One contribution to each fold, and the group's other roots for the same elements.
-Values Lowering::fold_elements(const LoopGroup &group, int part, Point &point, Values states) {
+Values Lowering::fold_elements(const LoopGroup &group, int part, int parts, Point &point,
+                               Values states) {
     size_t slot = 0;
-    int parts = group.accumulators;
     for (const auto &root : group.roots) {
         if (root.kind != Root::Kind::REDUCE) {
             emit_root(root, point);
@@ -374,31 +427,38 @@ ir::Value *Lowering::merge_parts(Reducer reducer, Values parts, bool across_lane
     return _b.pure(Opcode::EXTRACT_LANE, {value}, ir::IndexPayload{0}, _b.module().scalar(type));
 }
 
-void Lowering::finish_fold(const LoopGroup &group, const Values &states, Point &point) {
-    size_t slot = 0, parts = static_cast<size_t>(group.accumulators);
+void Lowering::finish_fold(const LoopGroup &group, const Values &states, int columns,
+                           Point &point) {
+    size_t slot = 0;
     bool lanes_fold = group.vector_axis >= 0 &&
                       group.folds(group.loops[static_cast<size_t>(group.vector_axis)].dim);
+    // Partial results merge, columns are results of their own.
+    size_t parts = lanes_fold ? static_cast<size_t>(group.accumulators) : 1;
     bool empty = std::any_of(group.loops.begin(), group.loops.end(), [&](const ir::DimExtent &d) {
         return d.extent == 0 && group.folds(d.dim);
     });
+    auto count = parts * static_cast<size_t>(columns);
     for (const auto *root : reductions(group)) {
         const auto &payload = root->op->get<ir::ReducePayload>();
         auto type = state_type(*root);
         auto reducer = effective_reducer(payload);
         auto *seed = _b.constant(type, seed_bits(reducer, type));
-        auto begin = states.begin() + static_cast<std::ptrdiff_t>(slot);
-        auto *value = merge_parts(
-            reducer, Values(begin, begin + static_cast<std::ptrdiff_t>(parts)), lanes_fold);
-        slot += parts;
-        if (carries_flag(*root)) {
-            begin = states.begin() + static_cast<std::ptrdiff_t>(slot);
-            auto *any = merge_parts(Reducer::LOGICAL_OR,
-                                    Values(begin, begin + static_cast<std::ptrdiff_t>(parts)),
-                                    lanes_fold);
-            value = select(any, value, seed);
-            slot += parts;
+        auto part_of = [&](size_t first, int column) {
+            auto begin = states.begin() +
+                         static_cast<std::ptrdiff_t>(first + static_cast<size_t>(column) * parts);
+            return Values(begin, begin + static_cast<std::ptrdiff_t>(parts));
+        };
+        for (int column = 0; column < columns; ++column) {
+            auto *value = merge_parts(reducer, part_of(slot, column), lanes_fold);
+            if (carries_flag(*root)) {
+                auto *any = merge_parts(Reducer::LOGICAL_OR, part_of(slot + count, column),
+                                        lanes_fold);
+                value = select(any, value, seed);
+            }
+            auto place = column == 0 ? point : column_at(_b, group, point, column);
+            write_result(*root, empty ? seed : value, place);
         }
-        write_result(*root, empty ? seed : value, point);
+        slot += carries_flag(*root) ? 2 * count : count;
     }
 }
 

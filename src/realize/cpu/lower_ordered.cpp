@@ -158,7 +158,10 @@ void Lowering::lower_arg_reduction(const LoopGroup &group, size_t depth, Point &
     bool axis_folded = group.vector_axis >= static_cast<int>(depth);
     int lanes = group.vector_axis >= 0 ? group.lanes : 1;
     auto states = fold_loops(group, depth, point,
-                             arg_identity(group, lanes, axis_folded ? group.accumulators : 1));
+                             arg_identity(group, lanes, axis_folded ? group.accumulators : 1),
+                             [&](int part, Point &place, Values now) {
+                                 return arg_elements(group, part, place, std::move(now));
+                             });
     size_t slot = 0, parts = static_cast<size_t>(group.accumulators);
     for (const auto &root : group.roots) {
         if (root.kind != Root::Kind::REDUCE) {

@@ -147,7 +147,10 @@ private:
     void lower_group(const plan::LoopGroup &group);
     void lower_loops(const plan::LoopGroup &group, size_t depth, Point &point,
                      const std::unordered_map<uint32_t, ir::Value *> &ends);
-    void lower_fold(const plan::LoopGroup &group, size_t depth, Point &point);
+    void lower_columns(const plan::LoopGroup &group, size_t depth, Point &point,
+                       const std::unordered_map<uint32_t, ir::Value *> &ends);
+    /// Folds at `point` and, with more than one column, at the vectors that follow it.
+    void lower_fold(const plan::LoopGroup &group, size_t depth, Point &point, int columns = 1);
     void lower_balanced(const plan::LoopGroup &group, const plan::Root &root);
     void lower_balanced_at(const plan::LoopGroup &group, size_t depth, const plan::Root &root,
                            int64_t offset, Point &point);
@@ -157,12 +160,16 @@ private:
     ir::Value *position_in(const ir::Operation &op, Point &point);
     ir::Value *merge_positions(const ir::ReducePayload &payload, Candidates parts,
                                bool across_lanes);
-    Values fold_loops(const plan::LoopGroup &group, size_t depth, Point &point, Values states);
-    Values fold_elements(const plan::LoopGroup &group, int part, Point &point, Values states);
+    /// What one place contributes to the partial results of number `part`.
+    using Contribute = std::function<Values(int part, Point &, Values states)>;
+    Values fold_loops(const plan::LoopGroup &group, size_t depth, Point &point, Values states,
+                      const Contribute &contribute);
+    Values fold_elements(const plan::LoopGroup &group, int part, int parts, Point &point,
+                         Values states);
     /// Merges partial results pairwise, then across lanes by halves.
     ir::Value *merge_parts(Reducer reducer, Values parts, bool across_lanes);
     void write_result(const plan::Root &root, ir::Value *value, Point &point);
-    void finish_fold(const plan::LoopGroup &group, const Values &states, Point &point);
+    void finish_fold(const plan::LoopGroup &group, const Values &states, int columns, Point &point);
     void emit_roots(const plan::LoopGroup &group, Point &point);
     void emit_root(const plan::Root &root, Point &point);
     std::unordered_map<uint32_t, ir::Value *> clip_loops(const std::vector<plan::Root> &roots,

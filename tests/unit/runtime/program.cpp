@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -85,6 +86,27 @@ TEST_P(Program, takes_slices_and_strides) {
     EXPECT_EQ(wide.at(19), 80);
     EXPECT_EQ(wide.at(0), 42);
     EXPECT_EQ(wide.at(20), 21);
+}
+
+TEST_P(Program, keeps_the_recordings_that_were_used_last) {
+    auto recorded = std::make_shared<int64_t>(0);
+    auto f = device.jit(tile_program([recorded](Commands &run, ProgramTensor<float, 1> x) {
+        ++*recorded;
+        run(scaled())(x, x, 2.0f);
+    }));
+    auto x = counted(200);
+    auto run = [&](int64_t n) { stream << f(x.slice(0, 0, n)).dispatch() << synchronize(); };
+    for (int64_t n = 1; n <= 200; ++n) {
+        run(n);
+        run(1);// in use all the time: it stays
+    }
+    EXPECT_EQ(*recorded, 200);
+    for (int64_t n = 200; n > 200 - 63; --n) {
+        run(n);
+    }
+    EXPECT_EQ(*recorded, 200) << "64 sets of extents are kept";
+    run(2);
+    EXPECT_EQ(*recorded, 201) << "memory stays bounded: older ones are recorded again";
 }
 
 TEST_P(Program, runs_other_programs_and_keeps_tensors_of_the_host) {

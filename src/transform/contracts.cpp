@@ -4,6 +4,7 @@
 #include "ir/reduction_update.h"
 #include "ir/tree_reduction.h"
 #include "transform/contract_lanes.h"
+#include "transform/contract_tree.h"
 
 #include <algorithm>
 
@@ -54,14 +55,10 @@ std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes) 
     std::vector<std::string> notes;
     for (auto *op : reductions) {
         auto payload = op->get<ir::NestPayload>();
-        if (payload.policy == ReductionPolicy::BALANCED_TREE) {
-            throw UnsupportedError{
-                "reduce: the CPU back end has no balanced_tree over a contract; use "
-                "ordered_tree, or fold_left",
-                op->loc};
-        }
         auto where = place_of(*op);
-        auto how = reduce_in_lanes(module, op, vector_bytes);
+        auto how = payload.policy == ReductionPolicy::BALANCED_TREE
+                       ? reduce_as_tree(module, op)
+                       : reduce_in_lanes(module, op, vector_bytes);
         if (how.empty()) {
             how = "contributions in order";
             module.erase_regions(op, 1);

@@ -537,38 +537,4 @@ TEST(Contracts, PlansShowWhereLawsComeFrom) {
     EXPECT_EQ(plan.find("no known operation"), std::string::npos) << plan;
 }
 
-/// The fixed tree is the interpreter's; the CPU says that it has none.
-TEST(Contracts, BalancedTrees) {
-    auto definition = tile_kernel([](TensorView<const int32_t, 1> X, TensorView<int32_t, 1> Y) {
-        for (auto &root : parallel(shape(1))) {
-            auto map = scalar(AffineState<int32_t>{Scalar<int32_t>{1}, Scalar<int32_t>{7}});
-            for (auto &i : root.reduce(shape(21), affine_composition, reduction::balanced_tree)) {
-                auto x = X[coord(i.index())];
-                map = AffineState<int32_t>{2 * x + 1, x + 1}.then(map);
-            }
-            Y(0).store(map.offset);
-        }
-    });
-    auto kernel = definition.capture(tensor_shape(21), tensor_shape(1));
-    std::vector<int32_t> x(21);
-    std::iota(x.begin(), x.end(), -10);
-    std::vector<View> views{dense<int32_t>({21}, x), output_view<int32_t>({1})};
-    interpreter::run(*module_of(kernel), arguments_of(*module_of(kernel), views, {}));
-    // affine_composition applies the left map last: the first contribution is the outermost one.
-    uint32_t scale = 1, offset = 7;
-    for (auto own : x) {
-        offset += scale * static_cast<uint32_t>(own + 1);
-        scale *= static_cast<uint32_t>(2 * own + 1);
-    }
-    EXPECT_EQ(element_value(views[1], 0), static_cast<double>(static_cast<int32_t>(offset)));
-    try {
-        (void)compiler::compile_cpu(*module_of(kernel), {emit::host_cpu(), 1, false, {}});
-        FAIL();
-    } catch (const UnsupportedError &e) {
-        EXPECT_EQ(e.message(), "reduce: the CPU back end has no balanced_tree over a contract; use "
-                               "ordered_tree, or fold_left");
-        EXPECT_TRUE(e.location().known());
-    }
-}
-
 }// namespace

@@ -101,6 +101,27 @@ TYPED_TEST(DeviceSort, topk_gives_its_beginning) {
     }
 }
 
+TEST(DeviceSortOf, overlapping_arguments_are_an_error) {
+    for (const auto *name : {"cpu", "interpreter"}) {
+        auto device = Device::create(name);
+        Stream stream{device};
+        for (int64_t n : {5, 2000}) {
+            auto x = whole_numbers<float>(device, n, 1), values = make_tensor<float>(device, n);
+            auto indices = make_tensor<int64_t>(device, n);
+            auto f = device.jit(device_sort<float>());
+            const auto before = x.at(0);
+            EXPECT_THROW(stream << f(x, x, indices).dispatch(), AliasError) << name;
+            EXPECT_EQ(x.at(0), before) << "nothing was written";
+            auto all = make_tensor<float>(device, 2 * n);
+            EXPECT_THROW(
+                stream << f(all.slice(0, 0, n), all.slice(0, n - 1, 2 * n - 1), indices).dispatch(),
+                AliasError);
+            EXPECT_NO_THROW(stream
+                            << f(all.slice(0, 0, n), all.slice(0, n, 2 * n), indices).dispatch());
+        }
+    }
+}
+
 TEST(DeviceSortOf, more_than_there_are_is_an_error) {
     auto device = Device::create("interpreter");
     Stream stream{device};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <luisa/tile/device_ops.h>
+#include <luisa/tile/device_radix.h>
 #include <luisa/tile/sort.h>
 
 #include <limits>
 
-// Whole arrays in order: blocks are sorted as tiles, then runs are merged in pairs. Elements are compared by
-// integer keys in the order of `sort`.
+// Whole arrays in order, by integer keys in the order of `sort`: few elements as one tile, many by the digits of
+// their keys, in time linear in their number.
 
 namespace luisa::tile {
 
@@ -75,39 +75,6 @@ template<class K> auto order_blocks(int64_t size, int64_t keep, SourceLoc loc) {
         {.name = "order_blocks"});
 }
 
-/// Merges runs of `width` in pairs: each key finds by bisection how many of the other run come before it.
-template<class K> auto merge_runs() {
-    return tile_kernel(
-        [=](TensorView<const K, 1> Keys, TensorView<const int64_t, 1> Places,
-            TensorView<K, 1> OutKeys, TensorView<int64_t, 1> OutPlaces, Scalar<int64_t> width,
-            Scalar<int64_t> steps) {
-            for (auto &nest : parallel(shape(Keys.extent(0)))) {
-                Scalar<int64_t> n{Keys.extent(0).value({}), {}};
-                auto p = nest.index();
-                auto key = Keys(p).load();
-                auto pair = p / (width * 2) * (width * 2);
-                auto is_left = p - pair < width;
-                auto middle = minimum(pair + width, n), end = minimum(pair + width * 2, n);
-                Scalar<int64_t> begin = ite(is_left, middle, pair);
-                Scalar<int64_t> low = begin, high = ite(is_left, end, middle);
-                for (auto &step : nest.serial(range(0, steps, 1))) {
-                    static_cast<void>(step);
-                    auto probe = low + (high - low) / 2;
-                    auto other = Keys(probe).load();
-                    auto before = (other < key) || (!is_left && other == key);
-                    auto open = low < high;
-                    low = ite(open && before, probe + 1, low);
-                    high = ite(open && !before, probe, high);
-                }
-                auto own = ite(is_left, p - pair, p - middle);
-                auto place = pair + own + (low - begin);
-                OutKeys(place).store(key);
-                OutPlaces(place).store(Places(p).load());
-            }
-        },
-        {.name = "merge_runs"});
-}
-
 /// Values[p] = X[Places[p]].
 template<class T> auto take_places() {
     return tile_kernel(
@@ -141,20 +108,25 @@ Ranked<K> order(Commands &run, const Ranked<K> &from, int64_t size, int64_t keep
     return {keys, places};
 }
 
+/// Few keys are ordered as one block, many by their digits.
 template<class K> Ranked<K> sort_all(Commands &run, const Ranked<K> &from, SourceLoc loc) {
     auto n = from.keys.extent(0);
-    auto now = order(run, from, sort_block, sort_block, loc);
     if (n <= sort_block) {
-        return now;
+        return order(run, from, sort_block, sort_block, loc);
     }
-    auto any = tensor_shape(dynamic("n"));
-    auto merge = merge_runs<K>().capture(any, any, any, any);
+    auto any = tensor_shape(dynamic("n")), all_counts = tensor_shape(dynamic("counts"));
+    auto count = count_digits<K>(loc).capture(any, all_counts);
+    auto place = place_digits(loc).capture(all_counts);
+    auto move = move_digits<K>(loc).capture(any, any, all_counts, any, any);
+    auto counts = run.template temporary<int64_t>(blocks(n, radix_block) * digit_count);
     auto keys = run.template temporary<K>(n), other_keys = run.template temporary<K>(n);
     auto places = run.template temporary<int64_t>(n),
          other_places = run.template temporary<int64_t>(n);
-    int64_t steps = 11;// bisections of a run of 1024
-    for (auto width = sort_block; width < n; width *= 2, ++steps) {
-        run(merge, loc)(now.keys, now.places, keys, places, width, steps);
+    auto now = from;
+    for (int32_t shift = 0; shift < static_cast<int32_t>(8 * sizeof(K)); shift += digit_bits) {
+        run(count, loc)(now.keys, counts, shift);
+        run(place, loc)(counts);
+        run(move, loc)(now.keys, now.places, counts, keys, places, shift);
         now = {keys, places};
         std::swap(keys, other_keys);
         std::swap(places, other_places);
@@ -190,8 +162,8 @@ concept Sortable = std::same_as<T, float> || std::same_as<T, double> || std::sam
 }// namespace device_wide
 
 /// The elements of x in order and the place that each had in x: a program `(x, values, indices)`. The order is
-/// that of `sort`: NaN last, equal elements as in x. No two arguments may
-/// overlap, which validation checks. Results of another extent: ShapeError.
+/// that of `sort`: NaN last, equal elements as in x. Arguments that
+/// overlap: AliasError. Results of another extent: ShapeError.
 template<device_wide::Sortable T>
 [[nodiscard]] auto device_sort(SortOrder order = ascending, SourceLoc loc = SourceLoc::current()) {
     return tile_program(

@@ -37,6 +37,81 @@ Value *insert_along(Value *y, Dim axis, Value *at, Value *part, SourceLoc loc) {
                       ir::AccessPayload{{axis}, false}, loc);
 }
 
+static std::vector<ir::DimExtent> dims_with(const Value *x, Dim axis, const Axis &lane) {
+    auto dims = x->type()->dims;
+    for (auto &d : dims) {
+        d = d.dim == axis ? ir::DimExtent{lane.dim, lane.extent} : d;
+    }
+    return dims;
+}
+
+Value *block_along(Value *x, Dim axis, const Axis &lane, Value *first, bool turned, SourceLoc loc) {
+    auto &c = current(loc);
+    auto at = x->type()->find(axis);
+    if (at < 0) {
+        return x;
+    }
+    if (x->type()->dims[static_cast<size_t>(at)].extent == 1) {
+        return extract_along(x, axis, first, loc);// one element stands for all
+    }
+    auto *block = emit_value(c, Opcode::EXTRACT, {x, first},
+                             c.module->tile(x->scalar(), dims_with(x, axis, lane)),
+                             ir::AccessPayload{{axis}, false, {{lane.dim, lane.extent}}}, loc);
+    return turned ? flip(block, lane.dim, loc) : block;
+}
+
+Value *insert_block(Value *y, Dim axis, const Axis &lane, Value *first, Value *block,
+                    SourceLoc loc) {
+    auto &c = current(loc);
+    auto dims = dims_with(y, axis, lane);
+    if (block->type()->dims != dims) {
+        block = emit_value(c, Opcode::BROADCAST, {block}, c.module->tile(block->scalar(), dims),
+                           ir::None{}, loc);
+    }
+    return emit_value(c, Opcode::INSERT, {y, block, first}, y->type(),
+                      ir::AccessPayload{{axis}, false, {{lane.dim, lane.extent}}}, loc);
+}
+
+Value *turned(Value *x, const Axis &lane, int64_t by, SourceLoc loc) {
+    auto found = x->type()->find(lane.dim);
+    if (found < 0) {
+        return x;
+    }
+    return map_over(
+        x->type(),
+        [&](Capture &c, const std::vector<Value *> &at) {
+            auto place = at;
+            auto *&along = place[static_cast<size_t>(found)];
+            along = elementwise("and",
+                                {elementwise("sub", {along, integer(c, by, loc)}, loc),
+                                 integer(c, lane.extent - 1, loc)},
+                                loc);
+            return element_of(c, x, place, nullptr, loc);
+        },
+        loc);
+}
+
+int64_t scanned_lanes(const std::vector<Value *> &values, const Axis &axis) {
+    constexpr int64_t vector_bytes = 64, shortest = 4;
+    size_t widest = 1;
+    for (const auto *value : values) {
+        widest = std::max(widest, size_of(value->scalar()));
+    }
+    auto lanes = std::min<int64_t>(vector_bytes / static_cast<int64_t>(widest), 16);
+    int64_t side_by_side = 1;
+    const auto &dims = values[0]->type()->dims;
+    auto at = static_cast<size_t>(values[0]->type()->find(axis.dim));
+    for (auto i = at + 1; i < dims.size(); ++i) {
+        side_by_side *= dims[i].extent;
+    }
+    return side_by_side == 1 && axis.extent >= shortest * lanes ? lanes : 1;
+}
+
+bool is_order_free(Reducer reducer, ScalarType type) {
+    bool rounds = reducer == Reducer::ADD || reducer == Reducer::MULTIPLY;
+    return !rounds || !is_float(type);
+}
+
 Axis scanned_axis(const std::vector<Value *> &values, Dim axis, SourceLoc loc) {
     int64_t extent = 0;
     for (auto *value : values) {

@@ -96,6 +96,13 @@ TEST(ContractScans, Options) {
         affine_scan(3, 10, {(i & 1) != 0, (i & 2) != 0, (i & 4) != 0, (i & 8) != 0},
                     reduction::ordered_tree);
     }
+    // Long lines go by blocks of neighbours.
+    for (int i = 0; i < 16; ++i) {
+        for (int64_t n : {63, 64, 65, 130}) {
+            affine_scan(i % 3 + 1, n, {(i & 1) != 0, (i & 2) != 0, (i & 4) != 0, (i & 8) != 0},
+                        reduction::ordered_tree);
+        }
+    }
     affine_scan(2, 0, {false, false, true, false}, reduction::ordered_tree);
     affine_scan(0, 4, {false, false, true, false}, reduction::ordered_tree);
 }
@@ -153,6 +160,50 @@ TEST(ContractScans, Segments) {
     for (int64_t n : {0, 1, 7, 64, 300}) {
         for (int i = 0; i < 8; ++i) {
             segments(i % 3 + 1, n, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0);
+        }
+    }
+}
+
+/// Doubles and floats whose merges depend on no grouping, by blocks of other widths; signs of zero and NaN.
+TEST(ContractScans, SegmentsOfFloats) {
+    for (bool exclusive : {false, true}) {
+        for (bool reverse : {false, true}) {
+            for (int64_t n : {31, 32, 100, 257}) {
+                auto definition = tile_kernel([=](TensorView<const double, 2> X,
+                                                  TensorView<double, 2> Y, TensorView<float, 2> Z) {
+                    for ([[maybe_unused]] auto &root : parallel(shape(1))) {
+                        Axis row = axis("row", 2), item = axis("item", n);
+                        auto x = X(coord(0, 0), shape(row, item)).load();
+                        auto heads = x == 2.0;
+                        SegmentedScanOptions options{exclusive, reverse, {}};
+                        Y(coord(0, 0), shape(row, item))
+                            .store(segmented_scan(x, heads, item, maximum, options));
+                        Z(coord(0, 0), shape(row, item))
+                            .store(segmented_scan(cast<float>(x), heads, item, luisa::tile::fmin,
+                                                  options));
+                    }
+                });
+                auto kernel = definition.capture(tensor_shape(2, n), tensor_shape(2, n),
+                                                 tensor_shape(2, n));
+                std::vector<double> values{-0.0, 0.0, -1, 2, -0.0, NAN, 5, 3, 2, -7, -0.0, 0.0, 1};
+                auto out = run_both(kernel, {dense<double>({2, n}, values),
+                                             output_view<double>({2, n}), output_view({2, n})});
+                double state = 0;
+                bool some = false;
+                for (int64_t step = 0; step < n; ++step) {
+                    auto i = static_cast<size_t>(reverse ? n - 1 - step : step);
+                    auto own = element_value(out[0], i);
+                    some = some && own != 2;
+                    auto before = some ? state : -INFINITY;
+                    bool nan = std::isnan(own) || (some && std::isnan(state));
+                    state = nan ? NAN : some ? std::max(state, own) : own;
+                    some = true;
+                    auto expected = exclusive ? before : state;
+                    auto got = element_value(out[1], i);
+                    ASSERT_TRUE(std::isnan(expected) ? std::isnan(got) : got == expected)
+                        << n << " " << i << ": " << got << ", expected " << expected;
+                }
+            }
         }
     }
 }

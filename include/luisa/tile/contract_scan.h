@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <luisa/tile/exchange.h>
 #include <luisa/tile/nest.h>
 
 // Scans by contracts, and scans that begin anew at heads: a loop that carries the state.
@@ -41,12 +42,27 @@ Value *spread_like(Value *x, Value *like, SourceLoc loc);
 /// `x` with the shape of `like` without the axis. ShapeError if it does not spread there.
 Value *spread_over(Value *x, Value *like, Dim axis, SourceLoc loc);
 
+/// The elements of x from `first` on along the axis, as many as `lane` has, which takes its place; from the last to
+/// the first when `turned`.
+Value *block_along(Value *x, Dim axis, const Axis &lane, Value *first, bool turned, SourceLoc loc);
+/// `y` with such a block in its place.
+Value *insert_block(Value *y, Dim axis, const Axis &lane, Value *first, Value *block,
+                    SourceLoc loc);
+/// x with each element `by` places further along an axis of a power of two; the last ones come first.
+Value *turned(Value *x, const Axis &lane, int64_t by, SourceLoc loc);
+/// Elements that a scan over such tiles takes at a time: a vector of the widest, where lines are long, lie side by
+/// side and no elements of other dimensions do; 1: one element of all lines.
+int64_t scanned_lanes(const std::vector<Value *> &values, const Axis &axis);
+/// Whether no bit of a reduction depends on how it is grouped.
+bool is_order_free(Reducer reducer, ScalarType type);
+
 /// What a loop over an axis needs beside the states.
 struct ScanLoop {
     Dim axis;
     bool exclusive, reverse;
     Value *mask, *heads;///< null: none
     bool seeded;        ///< the state before the first element counts
+    bool regroups;      ///< the merge is applied in any grouping
 };
 
 template<class S> S select_state(Value *condition, const S &a, const S &b, SourceLoc loc) {
@@ -57,19 +73,131 @@ template<class S> S select_state(Value *condition, const S &a, const S &b, Sourc
     return state_of<S>(x, loc);
 }
 
+/// The places of a scan that goes by whole blocks of neighbours, and what it merges.
+template<class S, class Merge> struct BlockScan {
+    const S &x, &nothing;
+    const Merge &merge;
+    const ScanLoop &loop;
+    Axis axis, lane;
+    SourceLoc loc;
+
+    using Fields = std::vector<Value *>;
+
+    [[nodiscard]] Value *first_of(const Scalar<int64_t> &step) const {
+        Scalar<int64_t> first = step * lane.extent;
+        if (loop.reverse) {
+            first = axis.extent - lane.extent - first;
+        }
+        return first.value(loc);
+    }
+    [[nodiscard]] Value *block(Value *from, Value *first) const {
+        return block_along(from, loop.axis, lane, first, loop.reverse, loc);
+    }
+    /// `left` merged to `right` where `condition` holds, else `right`.
+    [[nodiscard]] Fields merged(Value *condition, const Fields &left, const Fields &right) const {
+        auto both = field_values(S{merge(state_of<S>(left, loc), state_of<S>(right, loc))}, loc);
+        for (size_t i = 0; i < both.size(); ++i) {
+            both[i] = spread_like(elementwise("ite", {condition, both[i], right[i]}, loc), right[i],
+                                  loc);
+        }
+        return both;
+    }
+    [[nodiscard]] Value *inside(int64_t by) const {
+        auto *number = iota(ScalarType::INT64, lane, loc);
+        return elementwise(
+            "ge", {number, constant_bits(ScalarType::INT64, static_cast<uint64_t>(by), loc)}, loc);
+    }
+    /// Neighbours are merged at distances of one, two, four, …: then each lane holds all before it in the block,
+    /// from its last head on. `heads` becomes where a head is at or before the lane.
+    [[nodiscard]] Fields prefixes(Fields part, Value *&heads) const {
+        for (int64_t by = 1; by < lane.extent; by *= 2) {
+            Fields earlier;
+            for (auto *field : part) {
+                earlier.push_back(turned(field, lane, by, loc));
+            }
+            auto *takes = inside(by);
+            if (heads) {
+                takes = elementwise("and", {takes, elementwise("not", {heads}, loc)}, loc);
+            }
+            part = merged(takes, earlier, part);
+            if (heads) {
+                auto *before = elementwise("and", {inside(by), turned(heads, lane, by, loc)}, loc);
+                heads = elementwise("or", {heads, before}, loc);
+            }
+        }
+        return part;
+    }
+    /// What came before each lane, when `all` comes up to it.
+    [[nodiscard]] Fields exclusive(const Fields &all, const Fields &state, Value *heads) const {
+        Fields given;
+        auto empty = field_values(nothing, loc);
+        for (size_t i = 0; i < all.size(); ++i) {
+            auto *before = elementwise("ite", {inside(1), turned(all[i], lane, 1, loc), state[i]},
+                                       loc);
+            if (heads) {
+                before = elementwise("ite", {heads, empty[i], before}, loc);
+            }
+            given.push_back(spread_like(before, all[i], loc));
+        }
+        return given;
+    }
+
+    /// Scans the whole blocks; `some`: whether `state` holds anything. Gives the result so far.
+    S run(S &state, Tile<bool> &some) const {
+        auto result = x;
+        auto *last = constant_bits(ScalarType::INT64, static_cast<uint64_t>(lane.extent - 1), loc);
+        for (auto &step : serial(range(0, axis.extent / lane.extent, 1, loc), loc)) {
+            auto *first = first_of(step.index(loc));
+            Fields part;
+            for (auto *field : field_values(x, loc)) {
+                part.push_back(block(field, first));
+            }
+            auto *own = loop.heads ? block(loop.heads, first) : nullptr;
+            auto *heads = own;
+            part = prefixes(std::move(part), heads);
+            auto before = field_values(std::as_const(state), loc);
+            auto *joins = some.value(loc);
+            if (heads) {
+                joins = elementwise("and", {joins, elementwise("not", {heads}, loc)}, loc);
+            }
+            auto all = merged(joins, before, part);
+            auto given = loop.exclusive ? exclusive(all, before, own) : all;
+            size_t field = 0;
+            each_field(result, [&](auto &to) {
+                using Field = std::remove_cvref_t<decltype(to)>;
+                auto *value = given[field++];
+                value = loop.reverse ? flip(value, lane.dim, loc) : value;
+                to = Field{insert_block(to.value(loc), loop.axis, lane, first, value, loc), loc};
+            });
+            for (auto *&value : all) {
+                value = extract_along(value, lane.dim, last, loc);
+            }
+            state = state_of<S>(all, loc);
+            some = some || true;
+        }
+        return result;
+    }
+};
+
 /// The states up to each of x, from `state` on, which is assigned the last; `nothing` is what segments begin
 /// with.
 template<class S, class Merge>
 S scan_states(const S &x, S &state, const S &nothing, const Merge &merge, const ScanLoop &loop,
               SourceLoc loc) {
     auto axis = scanned_axis(field_values(x, loc), loop.axis, loc);
-    auto result = x;
     auto *like = field_values(x, loc)[0];
     check_flags(loop.mask, like, "mask", loc);
     check_flags(loop.heads, like, "tile of heads", loc);
     auto *seeded = constant_bits(ScalarType::BOOL, loop.seeded, loc);
     Tile<bool> some{spread_over(seeded, like, loop.axis, loc), loc};
-    for (auto &step : serial(shape(axis), loc)) {
+    auto lanes = loop.regroups && !loop.mask ? scanned_lanes(field_values(x, loc), axis) : 1;
+    auto result = x;
+    if (lanes > 1) {
+        Axis lane = luisa::tile::axis("lane", lanes, loc);
+        result = BlockScan<S, Merge>{x, nothing, merge, loop, axis, lane, loc}.run(state, some);
+    }
+    auto done = lanes > 1 ? axis.extent / lanes * lanes : 0;
+    for (auto &step : serial(range(done, axis.extent, 1, loc), loc)) {
         Scalar<int64_t> at = step.index(loc);
         if (loop.reverse) {
             at = axis.extent - 1 - at;
@@ -123,8 +251,13 @@ template<StateStruct S, ReductionContract C>
                      ContractScanOptions<std::type_identity_t<S>> options = {},
                      SourceLoc loc = SourceLoc::current()) {
     core::check_contract_scan(options.policy, loc);
-    core::ScanLoop loop{axis.dim,       options.exclusive, options.reverse,
-                        options.mask.v, nullptr,           options.seed.has_value()};
+    core::ScanLoop loop{axis.dim,
+                        options.exclusive,
+                        options.reverse,
+                        options.mask.v,
+                        nullptr,
+                        options.seed.has_value(),
+                        options.policy == ReductionPolicy::ORDERED_TREE};
     (void)core::scanned_axis(core::field_values(x, loc), axis.dim, loc);
     auto *like = core::field_values(x, loc)[0];
     const S nothing = core::spread_state(core::identity_of<S>(contract), like, axis.dim, loc);
@@ -160,8 +293,13 @@ template<class T>
 [[nodiscard]] Tile<T> segmented_scan(const Tile<T> &x, const Tile<bool> &heads, DimArg axis,
                                      ReducerFunction op, SegmentedScanOptions options = {},
                                      SourceLoc loc = SourceLoc::current()) {
-    core::ScanLoop loop{axis.dim,       options.exclusive, options.reverse,
-                        options.mask.v, heads.value(loc),  false};
+    core::ScanLoop loop{axis.dim,
+                        options.exclusive,
+                        options.reverse,
+                        options.mask.v,
+                        heads.value(loc),
+                        false,
+                        core::is_order_free(op.reducer, scalar_type_of<T>)};
     auto *value = x.value(loc);
     (void)core::scanned_axis({value}, axis.dim, loc);
     Tile<T> none{core::full(shape(luisa::tile::axis(axis.dim, 0, loc)),

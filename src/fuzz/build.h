@@ -107,6 +107,14 @@ struct Program {
     bool make_reduction();
     bool make_mma();
     bool make_map();
+
+    // Prefixes (generate_prefixes.cpp)
+    bool make_scan();
+    /// Whether `part` has this type and spreads over `dims`.
+    static bool fits(const Value *part, ScalarType type, const std::vector<ir::DimExtent> &dims);
+    /// One that does, from the pool or new.
+    Value *part_over(ScalarType type, const std::vector<ir::DimExtent> &dims);
+
     /// mma of two new or known tiles on `acc`; null if none fits. `trips` such products are added.
     Value *product(Value *acc, Fact acc_fact, int64_t times, Fact &result);
     std::vector<Value *> coordinates_in(const ir::Type &type, std::vector<Dim> &dims,
@@ -116,12 +124,24 @@ struct Program {
     void make_parameters();
     bool make_extent();
     bool make_load();
-    bool make_mapped_load();
-    /// View coordinates for the elements over `box`, mostly affine.
-    Value *coordinate_tile(const std::vector<ir::DimExtent> &box, int64_t extent);
     bool make_store();
     /// A coordinate such that `length` elements from it stay in the part; null if they cannot.
     Value *own_coordinate(const Owned::Axis &axis, int64_t length);
+
+    // Mapped views (generate_mapped.cpp)
+    bool make_mapped_load();
+    bool make_mapped_store();
+    /// An index for each element over `box`; `body` gets the coordinates.
+    Value *map_of(const std::vector<ir::DimExtent> &box,
+                  const std::function<Value *(const std::vector<Value *> &)> &body);
+    /// View coordinates for the elements over `box`, mostly affine.
+    Value *coordinate_tile(const std::vector<ir::DimExtent> &box, int64_t extent);
+    /// Coordinates along one axis of places that differ; `digits`: the axis of each dimension.
+    Value *place_of(const std::vector<ir::DimExtent> &box,
+                    const std::vector<std::vector<size_t>> &digits, size_t axis, int64_t extent);
+
+    // Contracts (generate_contracts.cpp)
+    bool make_contract();
 
     // Effects (generate_effects.cpp)
     bool make_atomic();

@@ -259,62 +259,6 @@ bool Program::make_load() {
     return true;
 }
 
-Value *Program::coordinate_tile(const std::vector<ir::DimExtent> &box, int64_t extent) {
-    auto *op = builder.emit(Opcode::MAP, {}, {module.tile(ScalarType::INT64, box)}, ir::None{}, 1);
-    Scope scope{*this, op->body()};
-    std::vector<Value *> at;
-    for (const auto &d : box) {
-        at.push_back(add(module.add_argument(op->body(), module.scalar(ScalarType::INT64)),
-                         {0, static_cast<double>(d.extent) - 1}));
-    }
-    auto *sum = coordinate(extent);
-    for (auto *c : at) {
-        if (random.chance(30)) {
-            continue;
-        }
-        auto *factor = index_constant(random.pick({1, 1, 1, 2, -1, 3, 7}));
-        auto *term = arithmetic(random.chance(12) ? Opcode::REM : Opcode::MUL, {c, factor});
-        auto *next = term ? arithmetic(Opcode::ADD, {sum, term}) : nullptr;
-        sum = next ? next : sum;
-    }
-    builder.emit(Opcode::YIELD, {sum}, {});
-    return op->result();
-}
-
-bool Program::make_mapped_load() {
-    std::vector<const ViewFact *> readable;
-    for (const auto &v : views) {
-        if (v.read_only && !v.extents.empty()) {
-            readable.push_back(&v);
-        }
-    }
-    auto box = some_dims(1, 3);
-    const auto *type = readable.empty() ? nullptr : module.tile(ScalarType::INT64, box);
-    if (!type || box.empty() || type->element_count() > most_elements ||
-        !affordable(type->element_count() * 8)) {
-        return false;
-    }
-    const auto view = *random.pick(readable);
-    std::vector<Value *> operands = {view.value};
-    for (auto extent : view.extents) {
-        operands.push_back(coordinate_tile(box, extent));
-    }
-    ir::LoadPayload payload;
-    payload.mapped = true;
-    auto f = view.fact;
-    if (random.chance(40)) {
-        operands.push_back(scalar_of(view.value->scalar()));
-        payload.has_fallback = true;
-        auto g = fact(operands.back());
-        f = {std::min(f.low, g.low), std::max(f.high, g.high), f.pinned && g.pinned};
-    } else {
-        f.low = std::min(f.low, 0.0);
-        f.high = std::max(f.high, 0.0);
-    }
-    add(builder.value(Opcode::LOAD, operands, module.tile(view.value->scalar(), box), payload), f);
-    return true;
-}
-
 Value *Program::own_coordinate(const Owned::Axis &axis, int64_t length) {
     if (length > axis.length) {
         return nullptr;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <sstream>
 
 namespace luisa::tile::fuzz {
@@ -11,15 +13,12 @@ namespace {
 
 using ir::Opcode;
 
-constexpr const char *region_names[] = {"kernel", "parallel", "serial", "pipeline",
-                                        "reduce", "if",       "while",  "map"};
 constexpr const char *shape_names[] = {"0", "1", "power of two", "prime", "other"};
 constexpr const char *policy_names[] = {"unordered_tree", "ordered_tree", "fold_left", "fold_right",
                                         "balanced_tree"};
 constexpr const char *reducer_names[] = {
     "add",        "multiply", "minimum", "maximum", "fmin",   "fmax",  "logical_and",
     "logical_or", "bit_and",  "bit_or",  "bit_xor", "argmin", "argmax"};
-constexpr const char *bounds_names[] = {"zero", "assume", "predicate"};
 
 size_t class_of(int64_t extent) {
     if (extent <= 1) {
@@ -36,65 +35,149 @@ size_t class_of(int64_t extent) {
     return 3;
 }
 
-ScalarType type_of(const ir::Operation &op) {
-    if (op.result_count()) {
-        return op.result()->scalar();
+/// The types that an operation is about: of its states, of what it compares, prints, yields or stores.
+std::vector<ScalarType> types_of(const ir::Operation &op) {
+    std::vector<ScalarType> types;
+    auto note = [&](const ir::Value *v) {
+        if (std::find(types.begin(), types.end(), v->scalar()) == types.end()) {
+            types.push_back(v->scalar());
+        }
+    };
+    if (op.opcode() == Opcode::ASSERT) {
+        note(op.operand(0));
+    } else if (op.opcode() == Opcode::STORE || op.opcode() == Opcode::EXTENT ||
+               op.opcode() == Opcode::REDUCE_EXPR ||
+               ir::info(op.opcode()).types == ir::TypeRule::COMPARE) {
+        note(op.operand(0));
+    } else {
+        for (const auto *v : op.results()) {
+            note(v);
+        }
+        for (size_t i = 0; op.results().empty() && op.regions().empty() && i < op.operand_count();
+             ++i) {
+            note(op.operand(i));
+        }
     }
-    return op.operand_count() ? op.operand(0)->scalar() : ScalarType::INT64;
+    return types;
 }
 
-/// Machine operations are no part of a Candidate program.
-bool is_candidate(Opcode op) {
-    auto family = ir::info(op).family;
-    return family != ir::Family::MACHINE && family != ir::Family::MACHINE_REGION;
+int policy_of(const ir::Operation &op) {
+    switch (op.opcode()) {
+        case Opcode::REDUCE: return static_cast<int>(op.get<ir::NestPayload>().policy);
+        case Opcode::REDUCE_EXPR: return static_cast<int>(op.get<ir::ReducePayload>().policy);
+        case Opcode::SCAN: return static_cast<int>(op.get<ir::ScanPayload>().policy);
+        default: return -1;
+    }
+}
+
+int bounds_of(const ir::Operation &op) {
+    switch (op.opcode()) {
+        case Opcode::LOAD: return static_cast<int>(op.get<ir::LoadPayload>().bounds);
+        case Opcode::STORE: return static_cast<int>(op.get<ir::StorePayload>().bounds);
+        default: return -1;
+    }
 }
 
 struct Visitor {
     Coverage &c;
-    size_t deepest = 0;
+    std::vector<bool> features = std::vector<bool>(feature_count);
+    size_t deepest = 0, root_nests = 0;
 
-    void region(const ir::Region &body, size_t kind, size_t depth) {
+    void has(Feature f, bool holds = true) {
+        if (holds) {
+            features[static_cast<size_t>(f)] = true;
+        }
+    }
+    void region(const ir::Region &body, size_t kind, size_t depth, size_t nests) {
         deepest = std::max(deepest, depth);
+        has(Feature::DEEP_NESTS, nests >= 3);
         for (const auto *op : body) {
             operation(*op, kind);
-            for (const auto *inner : op->regions()) {
-                region(*inner, 1 + static_cast<size_t>(op->opcode()), depth + 1);
+            bool nest = ir::is_nest(op->opcode());
+            root_nests += nest && depth == 0;
+            for (const auto *inner : op->bodies()) {
+                region(*inner, 1 + static_cast<size_t>(op->opcode()), depth + 1, nests + nest);
             }
         }
     }
     void operation(const ir::Operation &op, size_t kind) {
-        auto code = static_cast<size_t>(op.opcode());
-        ++c.operations[code][static_cast<size_t>(type_of(op))];
-        ++c.regions[code][kind];
+        std::vector<size_t> values[aspect_count] = {{static_cast<size_t>(op.opcode())}, {kind}};
+        if (auto policy = policy_of(op); policy >= 0) {
+            values[static_cast<size_t>(Aspect::POLICY)].push_back(static_cast<size_t>(policy));
+        }
+        if (auto bounds = bounds_of(op); bounds >= 0) {
+            values[static_cast<size_t>(Aspect::BOUNDS)].push_back(static_cast<size_t>(bounds));
+        }
+        for (auto t : types_of(op)) {
+            values[static_cast<size_t>(Aspect::TYPE)].push_back(static_cast<size_t>(t));
+        }
+        for (size_t first = 0; first < aspect_count; ++first) {
+            for (size_t second = first + 1; second < aspect_count; ++second) {
+                for (auto a : values[first]) {
+                    for (auto b : values[second]) {
+                        ++c.pairs[first][second][a][b];
+                    }
+                }
+            }
+        }
+        ++c.single[static_cast<size_t>(op.opcode())];
         for (auto *v : op.results()) {
             for (const auto &d : v->type()->dims) {
                 ++c.shapes[class_of(d.extent)];
             }
         }
+        details(op);
+    }
+    void details(const ir::Operation &op) {
         if (op.opcode() == Opcode::REDUCE_EXPR) {
             const auto &p = op.get<ir::ReducePayload>();
-            ++c.reductions[static_cast<size_t>(p.reducer)][static_cast<size_t>(p.policy)];
-        } else if (op.opcode() == Opcode::REDUCE) {
-            ++c.folds[static_cast<size_t>(op.get<ir::NestPayload>().policy)];
+            ++c.reductions[0][static_cast<size_t>(p.reducer)][static_cast<size_t>(p.policy)];
+        } else if (op.opcode() == Opcode::SCAN) {
+            const auto &p = op.get<ir::ScanPayload>();
+            ++c.reductions[1][static_cast<size_t>(p.reducer)][static_cast<size_t>(p.policy)];
+            has(Feature::SCAN_SEED, p.has_seed);
+            has(Feature::SCAN_MASK, p.has_mask);
         } else if (op.opcode() == Opcode::LOAD) {
-            ++c.accesses[0][static_cast<size_t>(op.get<ir::LoadPayload>().bounds)];
+            has(Feature::MAPPED_LOAD, op.get<ir::LoadPayload>().mapped);
         } else if (op.opcode() == Opcode::STORE) {
-            ++c.accesses[1][static_cast<size_t>(op.get<ir::StorePayload>().bounds)];
-        } else if (op.opcode() == Opcode::PARALLEL) {
-            for (auto u : op.get<ir::NestPayload>().updates) {
-                ++c.updates[static_cast<size_t>(u)];
+            has(Feature::MAPPED_STORE, op.get<ir::StorePayload>().mapped);
+        }
+        has(Feature::MEMORY_OBJECT, op.opcode() == Opcode::MEMORY_ALLOC);
+        has(Feature::STAGES, op.opcode() == Opcode::STAGE);
+        if (ir::is_nest(op.opcode())) {
+            nest(op);
+        }
+    }
+    void nest(const ir::Operation &op) {
+        const auto &payload = op.get<ir::NestPayload>();
+        for (auto u : payload.updates) {
+            has(u == ir::AncestorUpdate::INSERT ? Feature::INSERT_UPDATE
+                                                : Feature::COLLECTIVE_UPDATE);
+        }
+        has(Feature::CONTRACT, !payload.contract.empty());
+        has(Feature::INDEPENDENT_STATES,
+            op.regions().size() > 1 &&
+                payload.contract.size() > op.body(1)->terminator()->operand_count());
+        for (size_t i = 0; i < payload.dims.size(); ++i) {
+            const auto *extent = op.operand(i)->definition();
+            has(Feature::ZERO_TRIPS, extent && extent->opcode() == Opcode::CONSTANT &&
+                                         extent->get<ir::ConstantPayload>().bits == 0);
+        }
+        auto *body = op.body();
+        auto *last = body->terminator();
+        const auto *before = last->previous();
+        has(Feature::CONDITIONAL_DOMAIN, before && before->opcode() == Opcode::IF &&
+                                             op.opcode() != Opcode::REDUCE &&
+                                             !before->previous());
+        auto states = op.result_count(), indices = body->arguments().size() - states;
+        for (size_t i = 0; op.opcode() != Opcode::PARALLEL && i < states; ++i) {
+            for (size_t k = 0; k < i; ++k) {
+                has(Feature::CARRIED_SWAP, last->operand(i) == body->argument(indices + k) &&
+                                               last->operand(k) == body->argument(indices + i));
             }
         }
     }
 };
-
-template<size_t N> uint64_t sum(const uint64_t (&row)[N]) {
-    uint64_t n = 0;
-    for (auto x : row) {
-        n += x;
-    }
-    return n;
-}
 
 template<size_t N>
 void list(std::ostream &out, const char *what, const uint64_t *counts,
@@ -106,106 +189,120 @@ void list(std::ostream &out, const char *what, const uint64_t *counts,
     out << "\n";
 }
 
+void each_pair(const Coverage &c, const std::function<void(const Pair &, uint64_t)> &visit) {
+    for (size_t first = 0; first < aspect_count; ++first) {
+        for (size_t second = first + 1; second < aspect_count; ++second) {
+            for (size_t a = 0; a < aspect_sizes[first]; ++a) {
+                for (size_t b = 0; b < aspect_sizes[second]; ++b) {
+                    visit({static_cast<Aspect>(first), static_cast<Aspect>(second), a, b},
+                          c.pairs[first][second][a][b]);
+                }
+            }
+        }
+    }
+}
+
+bool scans(Reducer reducer, size_t policy) {
+    return reducer < Reducer::ARGMIN && !why_impossible({Aspect::OPERATION, Aspect::POLICY,
+                                                         static_cast<size_t>(Opcode::SCAN),
+                                                         policy});
+}
+
 }// namespace
 
-void Coverage::add(const ir::Module &module) {
+void Coverage::add(const ir::Module &module, const std::vector<Feature> &more) {
     static_assert(static_cast<size_t>(Opcode::MAP) + 2 == region_kinds,
                   "region operations come first in the table");
     Visitor visitor{*this};
-    visitor.region(*module.kernel()->body, 0, 0);
+    visitor.region(*module.kernel()->body, 0, 0, 0);
+    visitor.has(Feature::SEVERAL_ROOT_NESTS, visitor.root_nests > 1);
+    for (auto f : more) {
+        visitor.has(f);
+    }
+    for (size_t f = 0; f < feature_count; ++f) {
+        features[f] += visitor.features[f];
+    }
     ++depths[std::min<size_t>(visitor.deepest, 7)];
 }
 
 void Coverage::add(const Coverage &other) {
     constexpr auto count = sizeof(Coverage) / sizeof(uint64_t);
-    uint64_t a[count], b[count];
-    std::memcpy(a, this, sizeof a);
-    std::memcpy(b, &other, sizeof b);
+    std::vector<uint64_t> a(count), b(count);
+    std::memcpy(a.data(), this, sizeof *this);
+    std::memcpy(b.data(), &other, sizeof other);
     for (size_t i = 0; i < count; ++i) {
         a[i] += b[i];
     }
-    std::memcpy(static_cast<void *>(this), a, sizeof a);
+    std::memcpy(static_cast<void *>(this), a.data(), sizeof *this);
 }
 
 std::string Coverage::text() const {
     std::ostringstream out;
-    uint64_t types[scalar_type_count] = {};
     out << "operations:";
     for (size_t i = 0, column = 0; i < ir::opcode_count; ++i) {
-        for (size_t t = 0; t < scalar_type_count; ++t) {
-            types[t] += operations[i][t];
-        }
-        if (is_candidate(static_cast<Opcode>(i))) {
+        if (!why_impossible({Aspect::OPERATION, Aspect::REGION, i, 1}) || single[i]) {
             out << (column++ % 8 == 0 ? "\n  " : ", ") << ir::to_string(static_cast<Opcode>(i))
-                << " " << sum(operations[i]);
+                << " " << single[i];
         }
-    }
-    out << "\ntypes:";
-    for (size_t t = 0; t < scalar_type_count; ++t) {
-        out << (t ? ", " : " ") << to_string(static_cast<ScalarType>(t)) << " " << types[t];
     }
     out << "\n";
-    uint64_t inside[region_kinds] = {};
-    for (const auto &row : regions) {
-        for (size_t k = 0; k < region_kinds; ++k) {
-            inside[k] += row[k];
-        }
-    }
-    list(out, "operations inside", inside, region_names);
     list(out, "extents", shapes, shape_names);
-    list(out, "policies of reduce", folds, policy_names);
-    list(out, "bounds of loads", accesses[0], bounds_names);
-    list(out, "bounds of stores", accesses[1], bounds_names);
     out << "programs by depth of nesting:";
     for (auto n : depths) {
         out << " " << n;
     }
-    out << "\nupdates of parallel: collective " << updates[0] << ", insert " << updates[1] << "\n";
-    uint64_t pairs = 0, possible = 0;
-    for (size_t i = 0; i < ir::opcode_count; ++i) {
-        for (size_t k = 0; k < region_kinds && is_candidate(static_cast<Opcode>(i)); ++k) {
-            ++possible;
-            pairs += regions[i][k] >= 5;
-        }
+    out << "\nprograms with:";
+    for (size_t f = 0; f < feature_count; ++f) {
+        out << (f ? ", " : " ") << fuzz::to_string(static_cast<Feature>(f)) << " " << features[f];
     }
-    out << "(operation, region) pairs met five times: " << pairs << " of " << possible << "\n";
+    uint64_t met = 0, possible = 0;
+    std::map<std::string, uint64_t> reasons;
+    each_pair(*this, [&](const Pair &pair, uint64_t count) {
+        if (const auto *why = why_impossible(pair)) {
+            ++reasons[why];
+        } else {
+            ++possible;
+            met += count >= enough;
+        }
+    });
+    out << "\npairs of operation, region, policy, type and bounds met " << enough
+        << " times: " << met << " of " << possible << "; that no program can have:";
+    for (const auto &[why, count] : reasons) {
+        out << "\n  " << count << ": " << why;
+    }
+    out << "\n";
     return out.str();
 }
 
-std::string Coverage::missing() const {
+std::string Coverage::missing(uint64_t least) const {
     std::ostringstream out;
-    for (size_t i = 0; i < ir::opcode_count; ++i) {
-        if (is_candidate(static_cast<Opcode>(i)) && sum(operations[i]) == 0) {
-            out << "operation " << ir::to_string(static_cast<Opcode>(i)) << "\n";
+    each_pair(*this, [&](const Pair &pair, uint64_t count) {
+        const auto *why = why_impossible(pair);
+        if (why && count > 0) {
+            out << fuzz::to_string(pair) << " was met, which is held to be impossible: " << why
+                << "\n";
+        } else if (!why && count < least) {
+            out << fuzz::to_string(pair) << " (" << count << ")\n";
         }
-    }
+    });
     for (size_t r = 0; r < reducers; ++r) {
         for (size_t p = 0; p < policies; ++p) {
-            if (reductions[r][p] == 0) {
-                out << "reduce.expr " << reducer_names[r] << " with " << policy_names[p] << "\n";
+            for (size_t k = 0; k < 2; ++k) {
+                if (reductions[k][r][p] < least && (k == 0 || scans(static_cast<Reducer>(r), p))) {
+                    out << (k ? "scan " : "reduce.expr ") << reducer_names[r] << " with "
+                        << policy_names[p] << " (" << reductions[k][r][p] << ")\n";
+                }
             }
-        }
-    }
-    for (size_t p = 0; p < policies; ++p) {
-        if (folds[p] == 0) {
-            out << "reduce with " << policy_names[p] << "\n";
-        }
-    }
-    for (size_t b = 0; b < bounds; ++b) {
-        for (size_t k = 0; k < 2; ++k) {
-            if (accesses[k][b] == 0) {
-                out << (k ? "store" : "load") << " with bounds " << bounds_names[b] << "\n";
-            }
-        }
-    }
-    for (size_t u = 0; u < 2; ++u) {
-        if (updates[u] == 0) {
-            out << "parallel with " << (u ? "insert" : "collective") << " updates\n";
         }
     }
     for (size_t s = 0; s < shape_classes; ++s) {
-        if (shapes[s] == 0) {
-            out << "extents: " << shape_names[s] << "\n";
+        if (shapes[s] < least) {
+            out << "extents: " << shape_names[s] << " (" << shapes[s] << ")\n";
+        }
+    }
+    for (size_t f = 0; f < feature_count; ++f) {
+        if (features[f] < least) {
+            out << fuzz::to_string(static_cast<Feature>(f)) << " (" << features[f] << ")\n";
         }
     }
     return out.str();

@@ -112,9 +112,9 @@ bool run_fuzz(const FuzzOptions &options) {
         report_failure(options, failing[i], reported);
     }
     options.report(coverage.text());
-    auto missing = options.need_coverage ? coverage.missing() : std::string{};
+    auto missing = options.need_coverage ? coverage.missing(Coverage::enough) : std::string{};
     if (!missing.empty()) {
-        options.report("no program had:\n" + missing);
+        options.report("met less than " + std::to_string(Coverage::enough) + " times:\n" + missing);
     }
     return failing.empty() && missing.empty();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "fuzz/coverage.h"
 #include "fuzz/generator.h"
 
 #include <functional>
@@ -17,6 +18,7 @@ struct ViewFact {
     std::vector<int64_t> extents;///< as launched
     Fact fact;                   ///< of its elements
     bool read_only = false;
+    int twin = -1;///< a view with the same elements at the same coordinates
 };
 
 /// The part of a writable view that the current instance alone touches.
@@ -28,6 +30,7 @@ struct Owned {
     };
     size_t view = 0;
     std::vector<Axis> axes;
+    bool whole = false;///< overlaps another view: not where a nest splits it
 };
 
 /// The iterations of a nest.
@@ -46,6 +49,14 @@ struct Loop {
     bool parallel = false;
 };
 
+/// An operation that a program should have, where and on what.
+struct Goal {
+    Opcode op = Opcode::ADD;
+    size_t region = 0;///< as coverage numbers them
+    ScalarType type = ScalarType::FLOAT32;
+    int left = 2;
+};
+
 struct Program {
     Random random;
     ir::Module &module;
@@ -62,6 +73,10 @@ struct Program {
     bool pure = false;        ///< no stores here (inside `reduce`)
     int64_t trips = 1;        ///< how often this place runs
     int64_t work = 0;         ///< element operations so far
+
+    std::vector<Goal> goals;
+    const ScalarType *wanted_type = nullptr;///< what `any_type` gives
+    std::vector<Feature> features;          ///< that the module does not show
 
     Program(Random r, ir::Module &m) : random{r}, module{m}, builder{m} {}
 
@@ -91,7 +106,8 @@ struct Program {
     Fact elementwise_fact(Opcode op, const std::vector<Value *> &x, ScalarType result) const;
     Value *arithmetic(Opcode op, const std::vector<Value *> &x, ir::Payload payload = ir::None{},
                       const ScalarType *element = nullptr);
-    bool make_elementwise(bool scalars_only);
+    bool make_elementwise(bool scalars_only, const Opcode *wanted = nullptr);
+    Value *free_operand(Opcode op, bool scalars_only, ScalarType &to);
 
     // Shapes (generate_shapes.cpp)
     bool make_iota();
@@ -101,6 +117,7 @@ struct Program {
     bool make_insert();
     bool make_per();
     bool make_memory();
+    bool fill_memory(Value *object);
     /// Sometimes gives an access at `payload.dims` a box, whose dimensions `rest` lacks.
     void choose_box(const ir::Type &type, ir::AccessPayload &payload,
                     std::vector<ir::DimExtent> &rest);
@@ -122,6 +139,14 @@ struct Program {
 
     // Memory (generate_memory.cpp)
     void make_parameters();
+    /// Another view of a writable one: the same, shifted, or with its axes exchanged.
+    void make_alias();
+    /// One of those that may be stored to here; null if there is none.
+    const Owned *writable_part();
+    /// A new dense view, filled with a byte.
+    Value *new_view(ScalarType scalar, const std::vector<int64_t> &extents, uint8_t byte);
+    /// `view` itself, or now and then its twin.
+    Value *handle_of(size_t view, bool writes);
     bool make_extent();
     bool make_load();
     bool make_store();
@@ -145,6 +170,8 @@ struct Program {
 
     // Effects (generate_effects.cpp)
     bool make_atomic();
+    /// Adds to, or takes the extremes with, elements of a new view that all iterations share.
+    bool make_shared_atomic();
     bool make_assert();
     bool make_print();
 
@@ -157,11 +184,27 @@ struct Program {
     void split_owned(const Domain &domain, const std::vector<Value *> &indices);
     Value *insert_at(Value *state, const std::vector<Value *> &at, const std::vector<Dim> &where);
     Value *insert_chain(Value *state, const Domain &domain, const std::vector<Value *> &indices);
+    std::vector<Value *> make_serial_body(const Domain &domain, const std::vector<Value *> &states,
+                                          const std::vector<Value *> &arguments,
+                                          const std::vector<bool> &accumulates, size_t stages,
+                                          std::vector<Fact> &results);
+    std::vector<Value *> make_parallel_body(ir::Operation *nest, const Domain &domain,
+                                            const std::vector<Value *> &states,
+                                            const std::vector<Value *> &arguments,
+                                            const std::vector<Value *> &indices);
     Value *accumulated(Value *state, const Fact &initial, int64_t times, bool tree, Fact &result);
 
     // Control (generate_control.cpp)
     bool make_if();
     bool make_while();
+    /// An operation that this program is to have here, if there is one.
+    void make_goals();
+    void choose_goals();
+    /// Those of the kernel itself, and a region for each of the others.
+    void open_goals();
+    /// A nest's body inside a branch: `body` gives what it yields where the condition holds.
+    std::vector<Value *> make_condition(const std::vector<Value *> &arguments,
+                                        const std::function<std::vector<Value *>()> &body);
     void make_operation();
     void make_operations(size_t count);
     /// Stores a value that nothing uses yet to a new view, one part for each enclosing iteration.

@@ -46,7 +46,8 @@ void write_input(std::ostream &out, const Input &input) {
     for (auto s : input.strides) {
         out << " " << s;
     }
-    out << " " << input.origin << " " << hex(input.bytes) << "\n";
+    out << " " << input.origin << " "
+        << (input.alias < 0 ? hex(input.bytes) : "=" + std::to_string(input.alias)) << "\n";
 }
 
 Input read_input(std::istream &in) {
@@ -72,13 +73,17 @@ Input read_input(std::istream &in) {
         in >> s;
     }
     in >> input.origin >> bytes;
-    input.bytes = from_hex(bytes);
+    if (!bytes.empty() && bytes[0] == '=') {
+        input.alias = std::stoi(bytes.substr(1));
+    } else {
+        input.bytes = from_hex(bytes);
+    }
     return input;
 }
 
 }// namespace
 
-Case Case::copy() const { return {ir::clone(*module), inputs, settings}; }
+Case Case::copy() const { return {ir::clone(*module), inputs, settings, features}; }
 
 std::string to_text(const Case &c) {
     std::ostringstream out;
@@ -104,6 +109,13 @@ Case from_text(const std::string &text, const std::string &file_name) {
             in >> c.settings.cpu >> c.settings.threads >> c.settings.may_alias >>
                 c.settings.backwards;
             c.settings.cpu = c.settings.cpu == "host" ? "" : c.settings.cpu;
+        }
+    }
+    for (const auto &input : c.inputs) {
+        auto count = static_cast<int>(c.inputs.size());
+        if (input.alias >= count ||
+            (input.alias >= 0 && c.inputs[static_cast<size_t>(input.alias)].alias >= 0)) {
+            throw ValueError{"'" + file_name + "' has a view of an argument that has no bytes"};
         }
     }
     c.module = ir::parse(text, file_name);

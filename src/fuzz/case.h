@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "fuzz/coverage.h"
 #include "ir/module.h"
 
 #include <memory>
@@ -16,6 +17,7 @@ struct Input {
     std::vector<int64_t> extents, strides;///< of a view, in elements
     int64_t origin = 0;                   ///< element (0, …, 0) in `bytes`, counted in elements
     std::vector<uint8_t> bytes;           ///< of a view, with room around the elements it reaches
+    int alias = -1;                       ///< the input whose bytes it is a view of; -1: its own
 };
 
 /// How the CPU back end is asked to run it.
@@ -32,6 +34,7 @@ struct Case {
     std::unique_ptr<ir::Module> module;
     std::vector<Input> inputs;///< one a parameter
     Settings settings;
+    std::vector<Feature> features;///< that the module does not show; not saved
 
     [[nodiscard]] Case copy() const;
 };

@@ -166,9 +166,11 @@ struct Visitor {
         auto *body = op.body();
         auto *last = body->terminator();
         const auto *before = last->previous();
-        has(Feature::CONDITIONAL_DOMAIN, before && before->opcode() == Opcode::IF &&
-                                             op.opcode() != Opcode::REDUCE &&
-                                             !before->previous());
+        bool whole = before && before->opcode() == Opcode::IF && op.opcode() != Opcode::REDUCE;
+        for (size_t i = 0; whole && i < last->operand_count(); ++i) {
+            whole = last->operand(i)->definition() == before;
+        }
+        has(Feature::CONDITIONAL_DOMAIN, whole);
         auto states = op.result_count(), indices = body->arguments().size() - states;
         for (size_t i = 0; op.opcode() != Opcode::PARALLEL && i < states; ++i) {
             for (size_t k = 0; k < i; ++k) {
@@ -203,9 +205,9 @@ void each_pair(const Coverage &c, const std::function<void(const Pair &, uint64_
 }
 
 bool scans(Reducer reducer, size_t policy) {
-    return reducer < Reducer::ARGMIN && !why_impossible({Aspect::OPERATION, Aspect::POLICY,
-                                                         static_cast<size_t>(Opcode::SCAN),
-                                                         policy});
+    return reducer < Reducer::ARGMIN &&
+           !why_impossible(
+               {Aspect::OPERATION, Aspect::POLICY, static_cast<size_t>(Opcode::SCAN), policy});
 }
 
 }// namespace

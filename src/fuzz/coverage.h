@@ -61,10 +61,10 @@ struct Coverage {
 
     uint64_t pairs[aspect_count][aspect_count][ir::opcode_count][widest] = {};
     uint64_t single[ir::opcode_count] = {};
-    uint64_t depths[8] = {};                      ///< programs by deepest nesting
-    uint64_t shapes[shape_classes] = {};          ///< extents of tiles
+    uint64_t depths[8] = {};                        ///< programs by deepest nesting
+    uint64_t shapes[shape_classes] = {};            ///< extents of tiles
     uint64_t reductions[2][reducers][policies] = {};///< of reduce.expr, of scan
-    uint64_t features[feature_count] = {};        ///< programs that have it
+    uint64_t features[feature_count] = {};          ///< programs that have it
 
     /// `features` are those that the module does not show.
     void add(const ir::Module &module, const std::vector<Feature> &features = {});

@@ -75,7 +75,8 @@ const char *operation_on(Opcode op, ScalarType t) {
         case Opcode::IOTA: return computes ? nullptr : "counts in types that compute";
         case Opcode::MMA: return computes ? nullptr : "accumulates in types that compute";
         case Opcode::ATOMIC:
-            return ir::supports_atomic(AtomicOp::ADD, t) ? nullptr : "no atomic update of this type";
+            return ir::supports_atomic(AtomicOp::ADD, t) ? nullptr
+                                                         : "no atomic update of this type";
         default: return nullptr;
     }
 }
@@ -137,11 +138,16 @@ std::string to_string(const Pair &pair) {
 
 const char *to_string(Feature feature) noexcept {
     static constexpr const char *names[feature_count] = {
-        "nests three deep", "collective update", "insert update", "aliasing views",
-        "memory object", "stages", "carried swap", "no iterations", "contract",
-        "independent states of a contract", "scan with a seed", "scan with a mask", "mapped load",
-        "mapped store", "several root nests", "conditional domain", "ordering", "segments",
-        "histogram", "packed format"};
+        "nests three deep",   "collective update",
+        "insert update",      "aliasing views",
+        "memory object",      "stages",
+        "carried swap",       "no iterations",
+        "contract",           "independent states of a contract",
+        "scan with a seed",   "scan with a mask",
+        "mapped load",        "mapped store",
+        "several root nests", "conditional domain",
+        "ordering",           "segments",
+        "histogram",          "packed format"};
     return names[static_cast<size_t>(feature)];
 }
 

@@ -35,7 +35,9 @@ std::vector<KernelArgument> arguments_of(std::vector<Input> &inputs) {
         KernelArgument a;
         a.scalar_bits = input.scalar_bits;
         if (input.is_view) {
-            a.data = input.bytes.data() + input.origin * static_cast<int64_t>(size_of(input.type));
+            auto &bytes = input.alias < 0 ? input.bytes
+                                          : inputs[static_cast<size_t>(input.alias)].bytes;
+            a.data = bytes.data() + input.origin * static_cast<int64_t>(size_of(input.type));
             a.extents = input.extents;
             a.strides = input.strides;
         }
@@ -86,10 +88,10 @@ compiler::CpuOptions options_of(const Settings &settings) {
     options.target = emit::host_cpu();
     if (!settings.cpu.empty()) {
         const auto *level = target::find_cpu_level(settings.cpu);
-        if (!level || !level->runs_here()) {
-            throw UnsupportedError{"this machine does not run code for '" + settings.cpu + "'"};
+        // Elsewhere the same programs run on what there is.
+        if (level && level->runs_here()) {
+            options.target = {level->name, level->features};
         }
-        options.target = {level->name, level->features};
     }
     return options;
 }

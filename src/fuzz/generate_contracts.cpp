@@ -83,9 +83,7 @@ Values matrix(ir::Builder &b, const Values &l, const Values &r) {
 
 uint64_t one_then_zero(ScalarType t, size_t i) { return arith::from_int64(t, i == 0); }
 uint64_t of_sums(ScalarType t, size_t i) { return i == 2 ? arith::highest(t) : 0; }
-uint64_t of_range(ScalarType t, size_t i) {
-    return i == 0 ? arith::highest(t) : arith::lowest(t);
-}
+uint64_t of_range(ScalarType t, size_t i) { return i == 0 ? arith::highest(t) : arith::lowest(t); }
 uint64_t greatest(ScalarType t, size_t) { return arith::highest(t); }
 uint64_t nothing(ScalarType, size_t) { return 0; }
 uint64_t lowest_first(ScalarType t, size_t i) { return i == 0 ? arith::lowest(t) : 0; }
@@ -116,8 +114,7 @@ void add_regions(ir::Module &module, ir::Operation *nest, const Merge &merge, Sc
     b.emit(Opcode::YIELD, values, {});
     for (auto *side : {&left, &right}) {
         for (size_t i = 0; i < merge.fields; ++i) {
-            side->push_back(module.add_argument(joined,
-                                                module.scalar(field_type(merge, type, i))));
+            side->push_back(module.add_argument(joined, module.scalar(field_type(merge, type, i))));
         }
     }
     b.set_region(joined);
@@ -145,9 +142,9 @@ bool Program::make_contract() {
         return false;
     }
     static constexpr ReductionPolicy policies[] = {
-        ReductionPolicy::ORDERED_TREE, ReductionPolicy::ORDERED_TREE,
-        ReductionPolicy::UNORDERED_TREE, ReductionPolicy::FOLD_LEFT, ReductionPolicy::FOLD_RIGHT,
-        ReductionPolicy::BALANCED_TREE};
+        ReductionPolicy::ORDERED_TREE,   ReductionPolicy::ORDERED_TREE,
+        ReductionPolicy::UNORDERED_TREE, ReductionPolicy::FOLD_LEFT,
+        ReductionPolicy::FOLD_RIGHT,     ReductionPolicy::BALANCED_TREE};
     auto &payload = domain.payload;
     payload.policy = random.pick(policies);
     if (payload.policy == ReductionPolicy::UNORDERED_TREE && !merge.commutative) {

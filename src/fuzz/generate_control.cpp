@@ -37,6 +37,7 @@ constexpr Choice choices[] = {
     {5, false, [](Program &p) { return p.make_store(); }},
     {2, false, [](Program &p) { return p.make_mapped_store(); }},
     {2, false, [](Program &p) { return p.make_atomic(); }},
+    {1, false, [](Program &p) { return p.make_shared_atomic(); }},
     {1, false, [](Program &p) { return p.make_assert(); }},
     {1, false, [](Program &p) { return p.make_print(); }},
     {3, true, [](Program &p) { return p.make_map(); }},
@@ -74,6 +75,7 @@ void Program::make_operation() {
 }
 
 void Program::make_operations(size_t count) {
+    make_goals();
     for (size_t i = 0; i < count && work < most_work; ++i) {
         make_operation();
     }
@@ -114,25 +116,7 @@ void Program::make_sink() {
     if (elements > 20000 || view.extents.empty() || view.extents.size() > 6) {
         return;
     }
-    ir::Type type;
-    type.kind = ir::TypeKind::VIEW;
-    type.scalar = value->scalar();
-    for (auto e : view.extents) {
-        type.axes.push_back({e, ""});
-    }
-    auto *body = module.kernel()->body;
-    view.value = module.add_argument(body, module.intern(type));
-    Input input;
-    input.type = type.scalar;
-    input.is_view = true;
-    input.extents = view.extents;
-    input.strides.assign(view.extents.size(), 1);
-    for (size_t i = view.extents.size(); i-- > 1;) {
-        input.strides[i - 1] = input.strides[i] * std::max<int64_t>(view.extents[i], 1);
-    }
-    input.origin = 2;
-    input.bytes.assign((static_cast<size_t>(elements) + 4) * size_of(input.type), 1);
-    inputs.push_back(std::move(input));
+    view.value = new_view(value->scalar(), view.extents, 1);
     std::vector<Value *> operands = {view.value, value};
     operands.insert(operands.end(), at.begin(), at.end());
     builder.emit(Opcode::STORE, operands, {}, payload);
@@ -169,6 +153,27 @@ bool Program::make_if() {
         add(branch->result(i), results[i]);
     }
     return true;
+}
+
+std::vector<Value *> Program::make_condition(const std::vector<Value *> &arguments,
+                                             const std::function<std::vector<Value *>()> &body) {
+    auto *index = loops.empty() ? index_constant(0) : loops.back().index;
+    auto *condition = builder.elementwise(random.pick({Opcode::LT, Opcode::NE, Opcode::GE}),
+                                          {index, index_constant(random.between(-1, 4))});
+    std::vector<const ir::Type *> types;
+    for (auto *a : arguments) {
+        types.push_back(a->type());
+    }
+    auto *branch = builder.emit(Opcode::IF, {condition}, types, ir::None{}, 2);
+    {
+        Scope scope{*this, branch->body(0)};
+        auto yields = body();
+        make_sink();
+        builder.emit(Opcode::YIELD, yields, {});
+    }
+    Scope scope{*this, branch->body(1)};
+    builder.emit(Opcode::YIELD, arguments, {});
+    return branch->results();
 }
 
 bool Program::make_while() {
@@ -239,17 +244,25 @@ Case generate(Random random) {
         p.make_load();
     }
     p.scalar_constant(ScalarType::INT64);
+    p.choose_goals();
+    p.open_goals();
     p.make_operations(2 + p.random.below(8));
     for (int i = 0; i < 4; ++i) {
         p.make_sink();
     }
     p.make_store();
-    f->noalias = p.random.chance(50);
+    bool aliases = std::any_of(p.inputs.begin(), p.inputs.end(),
+                               [](const Input &input) { return input.alias >= 0; });
+    f->noalias = !aliases && p.random.chance(50);
     c.inputs = std::move(p.inputs);
+    if (aliases) {
+        p.features.push_back(Feature::ALIASING_VIEWS);
+    }
+    c.features = std::move(p.features);
     static constexpr const char *cpus[] = {"", "", "", "x86-64", "x86-64-v3", "x86-64-v4"};
     c.settings.cpu = p.random.pick(cpus);
-    c.settings.threads = static_cast<int>(1 + p.random.below(4));
-    c.settings.may_alias = p.random.chance(30);
+    c.settings.threads = p.random.pick({1, 2, 3, 7});
+    c.settings.may_alias = aliases || p.random.chance(30);
     c.settings.backwards = p.random.chance(40);
     return c;
 }

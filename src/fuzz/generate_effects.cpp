@@ -9,10 +9,11 @@
 namespace luisa::tile::fuzz {
 
 bool Program::make_atomic() {
-    if (owned.empty() || pure) {
+    const auto *mine = writable_part();
+    if (!mine) {
         return false;
     }
-    const auto part = random.pick(owned);
+    const auto part = *mine;
     const auto &view = views[part.view];
     auto type = view.value->scalar();
     auto op = static_cast<AtomicOp>(random.below(static_cast<size_t>(AtomicOp::XOR) + 1));
@@ -40,13 +41,35 @@ bool Program::make_atomic() {
     return true;
 }
 
-bool Program::make_assert() {
-    if (pure || loops.empty()) {
+bool Program::make_shared_atomic() {
+    static constexpr AtomicOp commuting[] = {AtomicOp::ADD, AtomicOp::MINIMUM, AtomicOp::MAXIMUM,
+                                             AtomicOp::AND, AtomicOp::OR,      AtomicOp::XOR};
+    auto type = any_type();
+    if (pure || !is_integer(type)) {
         return false;
     }
-    auto *index = random.pick(loops).index;
-    auto *least = index_constant(-1000);
-    std::vector<Value *> operands{arithmetic(Opcode::GE, {index, least})};
+    auto extent = random.between(1, 5);
+    auto *view = new_view(type, {extent}, 3);
+    auto op = random.pick(commuting);
+    for (size_t i = 0, n = 1 + random.below(3); i < n; ++i) {
+        // What was there before depends on the order, so nothing looks at it.
+        builder.value(Opcode::ATOMIC, {view, scalar_of(type), coordinate(extent)},
+                      module.scalar(type), ir::AtomicPayload{op});
+        work += trips;
+    }
+    return true;
+}
+
+bool Program::make_assert() {
+    if (pure) {
+        return false;
+    }
+    auto *index = loops.empty() ? index_constant(random.between(-9, 9)) : random.pick(loops).index;
+    auto *holds = arithmetic(Opcode::GE, {index, index_constant(-1000)});
+    if (!holds) {
+        return false;
+    }
+    std::vector<Value *> operands{holds};
     for (const auto &loop : loops) {
         operands.push_back(loop.index);
     }
@@ -61,10 +84,8 @@ bool Program::make_print() {
     ir::PrintPayload payload{"values"};
     std::vector<Value *> operands;
     for (auto count = random.below(3); count > 0; --count) {
-        if (auto *value = find([](const Value *v) { return v->type()->is_scalar(); })) {
-            operands.push_back(value);
-            payload.format += " {}";
-        }
+        operands.push_back(scalar_of(any_type()));
+        payload.format += " {}";
     }
     builder.emit(Opcode::PRINT, operands, {}, payload);
     return true;

@@ -16,6 +16,10 @@ Fact anything(const Value *v) {
     return f;
 }
 
+Fact either(const Fact &a, const Fact &b) {
+    return {std::min(a.low, b.low), std::max(a.high, b.high), a.pinned && b.pinned};
+}
+
 bool rounds(Opcode op, ScalarType type) {
     return is_float(type) && (op == Opcode::ADD || op == Opcode::MUL);
 }
@@ -93,7 +97,10 @@ bool Program::make_serial() {
     std::vector<const ir::Type *> types;
     std::vector<Value *> states;
     for (size_t i = 0, n = random.below(4); i < n && !pool.empty(); ++i) {
-        states.push_back(random.pick(pool));
+        auto *like = states.empty() || random.chance(60)
+                         ? nullptr
+                         : find([&](const Value *v) { return v->type() == states[0]->type(); });
+        states.push_back(like ? like : random.pick(pool));
         operands.push_back(states.back());
         types.push_back(states.back()->type());
     }
@@ -103,7 +110,6 @@ bool Program::make_serial() {
     {
         Scope scope{*this, nest->body()};
         enter(domain, nest);
-        std::vector<Value *> yields;
         std::vector<bool> accumulates;
         std::vector<Value *> arguments;
         for (auto *s : states) {
@@ -115,28 +121,48 @@ bool Program::make_serial() {
             }
         }
         auto stages = pipeline && random.chance(60) ? 1 + random.below(3) : 0;
-        for (size_t k = 0; k < std::max<size_t>(stages, 1); ++k) {
-            if (stages) {
-                builder.emit(Opcode::STAGE, {}, {}, ir::NamePayload{"s" + std::to_string(k)});
-            }
-            make_operations(1 + random.below(3));
-        }
-        for (size_t i = 0; i < states.size(); ++i) {
-            Value *v = nullptr;
-            Fact f = anything(states[i]);
-            if (accumulates[i]) {
-                v = accumulated(arguments[i], fact(states[i]), domain.count, false, f);
-            }
-            yields.push_back(v ? v : value_of(states[i]->type()));
-            results.push_back(v ? f : anything(states[i]));
-        }
+        auto body = [&] {
+            return make_serial_body(domain, states, arguments, accumulates, stages, results);
+        };
+        auto yields = random.chance(15) ? make_condition(arguments, body) : body();
         make_sink();
         builder.emit(Opcode::YIELD, yields, {});
     }
     for (size_t i = 0; i < states.size(); ++i) {
-        add(nest->result(i), results[i]);
+        add(nest->result(i), either(results[i], fact(states[i])));
     }
     return true;
+}
+
+std::vector<Value *> Program::make_serial_body(const Domain &domain,
+                                               const std::vector<Value *> &states,
+                                               const std::vector<Value *> &arguments,
+                                               const std::vector<bool> &accumulates, size_t stages,
+                                               std::vector<Fact> &results) {
+    std::vector<Value *> yields;
+    for (size_t k = 0; k < std::max<size_t>(stages, 1); ++k) {
+        if (stages) {
+            builder.emit(Opcode::STAGE, {}, {}, ir::NamePayload{"s" + std::to_string(k)});
+        }
+        make_operations(1 + random.below(3));
+    }
+    for (size_t i = 0; i < states.size(); ++i) {
+        Value *v = nullptr;
+        Fact f = anything(states[i]);
+        if (accumulates[i]) {
+            v = accumulated(arguments[i], fact(states[i]), domain.count, false, f);
+        }
+        yields.push_back(v ? v : value_of(states[i]->type()));
+        results.push_back(v ? f : anything(states[i]));
+    }
+    bool swaps = yields.size() > 1 && arguments[0]->type() == arguments[1]->type() &&
+                 !accumulates[0] && !accumulates[1];
+    if (swaps && random.chance(50)) {
+        yields[0] = arguments[1];
+        yields[1] = arguments[0];
+        results[0] = results[1] = anything(states[0]);
+    }
+    return yields;
 }
 
 bool Program::make_reduce() {
@@ -168,7 +194,7 @@ bool Program::make_reduce() {
     {
         Scope scope{*this, nest->body()};
         enter(domain, nest);
-        pure = true;
+        pure = pure || !fold;
         std::vector<Value *> arguments, yields;
         for (auto *s : states) {
             arguments.push_back(module.add_argument(nest->body(), s->type()));

@@ -39,9 +39,9 @@ Value *Program::coordinate_tile(const std::vector<ir::DimExtent> &box, int64_t e
 
 bool Program::make_mapped_load() {
     std::vector<const ViewFact *> readable;
-    for (const auto &v : views) {
-        if (v.read_only && !v.extents.empty()) {
-            readable.push_back(&v);
+    for (size_t i = 0; i < views.size(); ++i) {
+        if (views[i].read_only && inputs[i].alias < 0) {
+            readable.push_back(&views[i]);
         }
     }
     auto box = some_dims(1, 3);
@@ -74,10 +74,11 @@ bool Program::make_mapped_load() {
 /// Every dimension of the box is a digit of one axis, and an axis may be skewed by digits that earlier
 /// ones hold alone: so all elements have places of their own.
 bool Program::make_mapped_store() {
-    if (owned.empty() || pure) {
+    const auto *mine = writable_part();
+    if (!mine) {
         return false;
     }
-    const auto part = random.pick(owned);
+    const auto part = *mine;
     const auto view = views[part.view];
     auto rank = view.extents.size();
     std::vector<size_t> free;
@@ -99,7 +100,7 @@ bool Program::make_mapped_store() {
         digits[random.pick(free)].push_back(k);
     }
     auto *value = part_over(view.value->scalar(), box);
-    std::vector<Value *> operands = {view.value, value};
+    std::vector<Value *> operands = {handle_of(part.view, true), value};
     for (size_t i = 0; i < rank; ++i) {
         if (!part.axes[i].shared) {
             auto *own = own_coordinate(part.axes[i], 1);
@@ -125,9 +126,9 @@ Value *Program::place_of(const std::vector<ir::DimExtent> &box,
     return map_of(box, [&](const std::vector<Value *> &at) {
         auto *sum = random.chance(50) ? index_constant(0) : coordinate(extent);
         auto append = [&](Value *digit, int64_t factor) {
-            auto *term = factor == 1 ? digit
-                                     : builder.elementwise(Opcode::MUL,
-                                                           {digit, index_constant(factor)});
+            auto *term = factor == 1
+                             ? digit
+                             : builder.elementwise(Opcode::MUL, {digit, index_constant(factor)});
             sum = builder.elementwise(Opcode::ADD, {sum, term});
         };
         auto own = digits[axis];

@@ -176,6 +176,9 @@ void Program::make_parameters() {
         views.push_back(view);
         inputs.push_back(std::move(input));
     }
+    for (auto aliases = random.chance(25) ? 1 + random.below(2) : 0; aliases > 0; --aliases) {
+        make_alias();
+    }
     for (size_t i = 0; i < scalars; ++i) {
         Input input;
         input.type = any_type();
@@ -186,6 +189,91 @@ void Program::make_parameters() {
         add(v, fact_of(input.type, small ? Contents::SMALL : Contents::SPECIAL, 3));
         inputs.push_back(std::move(input));
     }
+}
+
+Value *Program::new_view(ScalarType scalar, const std::vector<int64_t> &extents, uint8_t byte) {
+    ir::Type type;
+    type.kind = ir::TypeKind::VIEW;
+    type.scalar = scalar;
+    Input input;
+    input.type = scalar;
+    input.is_view = true;
+    input.extents = extents;
+    input.strides = dense(extents);
+    input.origin = 2;
+    int64_t elements = 1;
+    for (auto e : extents) {
+        type.axes.push_back({e, ""});
+        elements *= std::max<int64_t>(e, 1);
+    }
+    if (scalar == ScalarType::BOOL) {
+        byte = 1;
+    }
+    input.bytes.assign((static_cast<size_t>(elements) + 4) * size_of(scalar), byte);
+    inputs.push_back(std::move(input));
+    return module.add_argument(module.kernel()->body, module.intern(type));
+}
+
+const Owned *Program::writable_part() {
+    std::vector<const Owned *> parts;
+    for (const auto &part : owned) {
+        if (!views[part.view].read_only) {
+            parts.push_back(&part);
+        }
+    }
+    return pure || parts.empty() ? nullptr : random.pick(parts);
+}
+
+Value *Program::handle_of(size_t view, bool writes) {
+    auto twin = views[view].twin;
+    bool other = twin >= 0 && random.chance(50) &&
+                 !(writes && views[static_cast<size_t>(twin)].read_only);
+    return views[other ? static_cast<size_t>(twin) : view].value;
+}
+
+void Program::make_alias() {
+    std::vector<size_t> writable;
+    for (const auto &part : owned) {
+        if (inputs[part.view].alias < 0) {
+            writable.push_back(part.view);
+        }
+    }
+    auto target = random.pick(writable);
+    auto view = views[target];
+    auto input = inputs[target];
+    auto type = *view.value->type();
+    input.alias = static_cast<int>(target);
+    input.bytes.clear();
+    auto how = random.below(3);
+    if (how == 0) {
+        view.twin = static_cast<int>(target);
+        views[target].twin = static_cast<int>(views.size());
+    } else if (how == 1 && view.extents[0] > 0) {
+        // From the second row on.
+        input.origin += input.strides[0];
+        type.axes[0] = {--view.extents[0], ""};
+    } else {
+        if (type.strides.empty()) {
+            type.strides = input.strides;
+        }
+        std::reverse(view.extents.begin(), view.extents.end());
+        std::reverse(type.axes.begin(), type.axes.end());
+        std::reverse(type.strides.begin(), type.strides.end());
+        std::reverse(input.strides.begin(), input.strides.end());
+    }
+    if (type.strides.empty()) {
+        type.strides = input.strides;// those of what it shows a part of
+    }
+    input.extents = view.extents;
+    view.read_only = type.read_only = random.chance(40);
+    Owned part{views.size(), {}, true};
+    for (auto e : view.extents) {
+        part.axes.push_back({nullptr, e});
+    }
+    owned.push_back(std::move(part));
+    view.value = module.add_argument(builder.region(), module.intern(type));
+    views.push_back(view);
+    inputs.push_back(std::move(input));
 }
 
 bool Program::make_extent() {
@@ -203,7 +291,7 @@ bool Program::make_load() {
     std::vector<const ViewFact *> readable;
     std::vector<const Owned *> parts;
     for (const auto &v : views) {
-        if (v.read_only) {
+        if (v.read_only && inputs[static_cast<size_t>(&v - views.data())].alias < 0) {
             readable.push_back(&v);
             parts.push_back(nullptr);
         }
@@ -221,7 +309,8 @@ bool Program::make_load() {
     auto rank = view.extents.size();
     auto box = some_dims(rank, rank);
     bool element = box.size() < rank || random.chance(12);
-    std::vector<Value *> operands = {view.value};
+    auto *handle = part ? handle_of(part->view, false) : view.value;
+    std::vector<Value *> operands = {handle};
     bool inside = true, wild = random.chance(70);
     for (size_t i = 0; i < rank; ++i) {
         auto length = element ? 1 : box[i].extent;
@@ -272,10 +361,11 @@ Value *Program::own_coordinate(const Owned::Axis &axis, int64_t length) {
 }
 
 bool Program::make_store() {
-    if (owned.empty() || pure) {
+    const auto *mine = writable_part();
+    if (!mine) {
         return false;
     }
-    const auto part = random.pick(owned);
+    const auto part = *mine;
     const auto &view = views[part.view];
     auto rank = view.extents.size();
     auto scalar = view.value->scalar();
@@ -305,7 +395,7 @@ bool Program::make_store() {
         return false;
     }
     int64_t elements = 1;
-    std::vector<Value *> operands = {view.value, value};
+    std::vector<Value *> operands = {handle_of(part.view, true), value};
     bool inside = true;
     for (size_t i = 0; i < rank; ++i) {
         auto length = box.empty() ? 1 : box[i].extent;

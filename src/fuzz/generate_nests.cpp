@@ -85,6 +85,9 @@ void Program::enter(const Domain &domain, ir::Operation *nest) {
 void Program::split_owned(const Domain &domain, const std::vector<Value *> &indices) {
     std::vector<Owned> kept;
     for (auto part : owned) {
+        if (part.whole) {
+            continue;
+        }
         std::vector<size_t> axes(part.axes.size());
         for (size_t i = 0; i < axes.size(); ++i) {
             axes[i] = i;
@@ -219,20 +222,15 @@ bool Program::make_parallel() {
             }
         }
         split_owned(domain, indices);
-        make_operations(1 + random.below(5));
-        std::vector<Value *> yields;
+        bool inserts = std::all_of(domain.payload.updates.begin(), domain.payload.updates.end(),
+                                   [](auto u) { return u == ir::AncestorUpdate::INSERT; });
+        auto body = [&] { return make_parallel_body(nest, domain, states, arguments, indices); };
+        // Whether an instance does anything depends on its index, so no update is collective then.
+        auto yields = inserts && random.chance(20) ? make_condition(arguments, body) : body();
         for (size_t i = 0; i < states.size(); ++i) {
-            Value *v = nullptr;
-            if (nest->get<ir::NestPayload>().updates[i] == ir::AncestorUpdate::INSERT) {
-                v = insert_chain(arguments[i], domain, indices);
-            } else {
-                ir::Dependence dependent{*nest->body(), indices};
-                v = find([&](const Value *x) {
-                    return x->type() == states[i]->type() && !dependent.contains(x);
-                });
-            }
-            yields.push_back(v ? v : arguments[i]);
-            results.push_back(either(fact(states[i]), fact(yields.back())));
+            auto known = facts.find(yields[i]);
+            results.push_back(known == facts.end() ? anything(states[i])
+                                                   : either(fact(states[i]), known->second));
         }
         make_sink();
         builder.emit(Opcode::YIELD, yields, {});
@@ -241,6 +239,27 @@ bool Program::make_parallel() {
         add(nest->result(i), results[i]);
     }
     return true;
+}
+
+std::vector<Value *> Program::make_parallel_body(ir::Operation *nest, const Domain &domain,
+                                                 const std::vector<Value *> &states,
+                                                 const std::vector<Value *> &arguments,
+                                                 const std::vector<Value *> &indices) {
+    make_operations(1 + random.below(5));
+    std::vector<Value *> yields;
+    for (size_t i = 0; i < states.size(); ++i) {
+        Value *v = nullptr;
+        if (nest->get<ir::NestPayload>().updates[i] == ir::AncestorUpdate::INSERT) {
+            v = insert_chain(arguments[i], domain, indices);
+        } else {
+            ir::Dependence dependent{*nest->body(), indices};
+            v = find([&](const Value *x) {
+                return x->type() == states[i]->type() && !dependent.contains(x);
+            });
+        }
+        yields.push_back(v ? v : arguments[i]);
+    }
+    return yields;
 }
 
 }// namespace luisa::tile::fuzz

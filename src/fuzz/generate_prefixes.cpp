@@ -79,13 +79,12 @@ bool Program::make_scan() {
     auto result = scanned(payload.reducer, f, seed, along.extent);
     bool rounds = is_float(x->scalar()) &&
                   (payload.reducer == Reducer::ADD || payload.reducer == Reducer::MULTIPLY);
-    bool exact = !rounds || (f.known() && seed.known() &&
-                             result.magnitude() <= exact_limit(x->scalar()));
-    payload.policy = exact ? random.pick({ReductionPolicy::ORDERED_TREE,
-                                          ReductionPolicy::BALANCED_TREE,
-                                          ReductionPolicy::FOLD_LEFT})
-                           : random.pick({ReductionPolicy::BALANCED_TREE,
-                                          ReductionPolicy::FOLD_LEFT});
+    bool exact = !rounds ||
+                 (f.known() && seed.known() && result.magnitude() <= exact_limit(x->scalar()));
+    payload.policy =
+        exact ? random.pick({ReductionPolicy::ORDERED_TREE, ReductionPolicy::BALANCED_TREE,
+                             ReductionPolicy::FOLD_LEFT})
+              : random.pick({ReductionPolicy::BALANCED_TREE, ReductionPolicy::FOLD_LEFT});
     result.pinned = !is_float(x->scalar());
     add(builder.value(Opcode::SCAN, operands, x->type(), payload), result,
         2 * x->type()->element_count());

@@ -133,6 +133,7 @@ bool Program::make_map() {
                 add(module.add_argument(op->body(), module.scalar(ScalarType::INT64)),
                     {0, static_cast<double>(d.extent) - 1}));
         }
+        make_goals();
         // Tiles of the scope are read at coordinates, everything else is scalar.
         for (size_t i = 0, n = 1 + random.below(3); i < n; ++i) {
             auto *x = random.pick(outer.empty() ? pool : outer);

@@ -46,11 +46,11 @@ Value *Program::safe_coordinate(int64_t extent, int64_t length) {
 }
 
 bool Program::make_iota() {
-    static constexpr ScalarType types[] = {ScalarType::INT64, ScalarType::INT32,
-                                           ScalarType::FLOAT32, ScalarType::UINT8,
-                                           ScalarType::BFLOAT16};
     auto d = any_dim();
-    auto type = random.chance(60) ? ScalarType::INT64 : random.pick(types);
+    auto type = random.chance(40) && !wanted_type ? ScalarType::INT64 : any_type();
+    if (type == ScalarType::BOOL || !info(type).computes || !affordable(d.extent)) {
+        return false;
+    }
     add(builder.value(Opcode::IOTA, {}, module.tile(type, {d})),
         {0, std::max(0.0, static_cast<double>(d.extent) - 1)});
     return true;
@@ -187,10 +187,7 @@ bool Program::make_insert() {
 }
 
 bool Program::make_per() {
-    auto *x = find([](const Value *) { return true; });
-    if (!x || loops.empty()) {
-        return false;
-    }
+    auto *x = tile_of(any_type());
     std::vector<Value *> operands = {x};
     for (const auto &loop : loops) {
         if (random.chance(50)) {
@@ -203,13 +200,65 @@ bool Program::make_per() {
 
 /// An object whose first store covers it; what it then holds is a value that others update in parts.
 bool Program::make_memory() {
-    auto *part = find([](const Value *v) { return !v->type()->dims.empty(); });
-    if (!part) {
+    auto *part = tile_of(any_type());
+    if (part->type()->dims.empty()) {
         return false;
     }
-    auto *object = builder.value(Opcode::MEMORY_ALLOC, {}, part->type(), ir::AllocPayload{});
+    ir::AllocPayload payload;
+    if (random.chance(40)) {
+        auto order = part->type()->dims;
+        random.shuffle(order);
+        payload.strides.resize(order.size());
+        int64_t next = 1 + static_cast<int64_t>(random.below(2));
+        for (const auto &d : order) {
+            payload.strides[static_cast<size_t>(part->type()->find(d.dim))] = next;
+            next = next * std::max<int64_t>(d.extent, 1) + random.between(0, 1);
+        }
+    }
+    auto *object = builder.value(Opcode::MEMORY_ALLOC, {}, part->type(), payload);
+    if (random.chance(40) && fill_memory(object)) {
+        return true;
+    }
     add(builder.value(Opcode::INSERT, {object, part}, part->type(), ir::AccessPayload{}),
         fact(part));
+    return true;
+}
+
+/// Each instance of a nest stores a row, so that all is stored at the end.
+bool Program::fill_memory(Value *object) {
+    auto rest = object->type()->dims;
+    auto along = random.pick(rest);
+    if (along.extent < 1 || along.extent * trips > 100 || pure) {
+        return false;
+    }
+    rest.erase(std::find(rest.begin(), rest.end(), along));
+    bool parallel = random.chance(60);
+    ir::NestPayload payload{false, {along.dim}};
+    if (parallel) {
+        payload.updates = {ir::AncestorUpdate::INSERT};
+    }
+    auto *nest = builder.emit(parallel ? Opcode::PARALLEL : Opcode::SERIAL,
+                              {builder.index(along.extent), object}, {object->type()}, payload, 1);
+    Domain domain;
+    domain.payload = payload;
+    domain.extents = {along.extent};
+    domain.count = along.extent;
+    Fact f;
+    {
+        Scope scope{*this, nest->body()};
+        enter(domain, nest);
+        auto *state = module.add_argument(nest->body(), object->type());
+        if (parallel) {
+            split_owned(domain, {nest->body()->argument(0)});
+        }
+        make_operations(random.below(3));
+        auto *row = value_of(module.tile(object->scalar(), rest));
+        f = fact(row);
+        auto *stored = builder.value(Opcode::INSERT, {state, row, nest->body()->argument(0)},
+                                     object->type(), ir::AccessPayload{{along.dim}});
+        builder.emit(Opcode::YIELD, {stored}, {});
+    }
+    add(nest->result(), f);
     return true;
 }
 

@@ -72,6 +72,9 @@ Value *Program::add(Value *v, Fact fact, int64_t cost) {
 }
 
 ScalarType Program::any_type() {
+    if (wanted_type) {
+        return *wanted_type;
+    }
     return random.chance(70) ? random.pick(palette)
                              : static_cast<ScalarType>(random.below(scalar_type_count));
 }
@@ -270,21 +273,39 @@ const std::vector<Opcode> &elementwise_opcodes() {
 
 }// namespace
 
-bool Program::make_elementwise(bool scalars_only) {
-    auto op = random.pick(elementwise_opcodes());
-    if (ir::info(op).family == ir::Family::MATH && random.chance(50)) {
+Value *Program::free_operand(Opcode op, bool scalars_only, ScalarType &to) {
+    auto narrow = [](ScalarType t) { return is_float(t) && size_of(t) == 1; };
+    auto operand = [&](ScalarType t) { return scalars_only ? scalar_of(t) : tile_of(t); };
+    if (op == Opcode::QUANTIZE) {
+        to = narrow(to) ? to : random.pick({ScalarType::FLOAT8_E4M3FN, ScalarType::FLOAT8_E5M2});
+        return operand(ScalarType::FLOAT32);
+    }
+    if (op == Opcode::CAST) {
+        return operand(narrow(to) ? to : static_cast<ScalarType>(random.below(scalar_type_count)));
+    }
+    // The bits of bool are 0 and 1, and those of some NaNs are not specified.
+    std::vector<ScalarType> as_wide;
+    for (size_t i = 0; i < scalar_type_count; ++i) {
+        auto t = static_cast<ScalarType>(i);
+        if (size_of(t) == size_of(to) && (to != ScalarType::BOOL || t == to)) {
+            as_wide.push_back(t);
+        }
+    }
+    auto *x = operand(random.pick(as_wide));
+    return fact(x).pinned ? x : nullptr;
+}
+
+bool Program::make_elementwise(bool scalars_only, const Opcode *wanted) {
+    auto op = wanted ? *wanted : random.pick(elementwise_opcodes());
+    if (!wanted && ir::info(op).family == ir::Family::MATH && random.chance(50)) {
         op = random.pick({Opcode::ADD, Opcode::SUB, Opcode::MUL, Opcode::ITE, Opcode::CAST});
     }
     const auto &row = ir::info(op);
     auto operand = [&](ScalarType t) { return scalars_only ? scalar_of(t) : tile_of(t); };
     if (row.types == ir::TypeRule::FREE) {
         auto to = any_type();
-        auto *x = operand(op == Opcode::QUANTIZE ? ScalarType::FLOAT32 : any_type());
-        bool narrow = is_float(to) && size_of(to) == 1;
-        if ((op == Opcode::CAST && narrow && x->scalar() != to) ||
-            (op == Opcode::BITCAST &&
-             (size_of(to) != size_of(x->scalar()) || !fact(x).pinned || to == ScalarType::BOOL)) ||
-            (op == Opcode::QUANTIZE && !narrow)) {
+        auto *x = free_operand(op, scalars_only, to);
+        if (!x) {
             return false;
         }
         ir::Payload payload = ir::None{};

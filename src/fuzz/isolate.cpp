@@ -131,7 +131,7 @@ struct Worker {
                 auto c = generate(Random{batch.seed, progress->next});
                 auto kind = execute(c).kind;
                 if (kind == OutcomeKind::SAME) {
-                    progress->coverage.add(*c.module);
+                    progress->coverage.add(*c.module, c.features);
                 }
                 progress->record(kind);
             }

@@ -175,11 +175,18 @@ bool erase_parameters(Case &c) {
     auto *body = c.module->kernel()->body;
     bool any = false;
     for (size_t i = body->arguments().size(); i-- > 0;) {
-        if (!body->argument(i)->has_uses()) {
-            body->erase_argument(i);
-            c.inputs.erase(c.inputs.begin() + static_cast<std::ptrdiff_t>(i));
-            any = true;
+        auto number = static_cast<int>(i);
+        bool viewed = std::any_of(c.inputs.begin(), c.inputs.end(),
+                                  [&](const Input &input) { return input.alias == number; });
+        if (body->argument(i)->has_uses() || viewed) {
+            continue;
         }
+        body->erase_argument(i);
+        c.inputs.erase(c.inputs.begin() + static_cast<std::ptrdiff_t>(i));
+        for (auto &input : c.inputs) {
+            input.alias -= input.alias > number;
+        }
+        any = true;
     }
     return any;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -71,6 +72,31 @@ void report_failure(const FuzzOptions &options, uint64_t index, std::set<std::st
     options.report("  saved as " + path + "\n");
 }
 
+/// Why programs were not supported, most frequent first.
+std::string refusals_text(const std::vector<BatchResult> &results) {
+    std::map<std::string, BatchResult::Refusal> all;
+    for (const auto &result : results) {
+        for (const auto &r : result.refusals) {
+            auto &sum = all.try_emplace(r.message, BatchResult::Refusal{r.message, 0, r.index})
+                            .first->second;
+            sum.count += r.count;
+            sum.index = std::min(sum.index, r.index);
+        }
+    }
+    std::vector<BatchResult::Refusal> sorted;
+    for (const auto &[message, refusal] : all) {
+        sorted.push_back(refusal);
+    }
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto &a, const auto &b) { return a.count > b.count; });
+    std::string text;
+    for (const auto &r : sorted) {
+        text += "unsupported, " + std::to_string(r.count) + " programs (first: case " +
+                std::to_string(r.index) + "): " + r.message + "\n";
+    }
+    return text;
+}
+
 std::string summary(const uint64_t (&counts)[outcome_kind_count]) {
     std::string text;
     for (size_t i = 0; i < outcome_kind_count; ++i) {
@@ -95,7 +121,8 @@ bool run_fuzz(const FuzzOptions &options) {
     uint64_t counts[outcome_kind_count] = {};
     Coverage coverage;
     std::vector<uint64_t> failing;
-    for (const auto &r : run_batches(batches, options.timeout_s)) {
+    auto results = run_batches(batches, options.timeout_s);
+    for (const auto &r : results) {
         for (size_t i = 0; i < outcome_kind_count; ++i) {
             counts[i] += r.counts[i];
         }
@@ -111,6 +138,7 @@ bool run_fuzz(const FuzzOptions &options) {
     for (size_t i = 0; i < std::min(failing.size(), most_reported); ++i) {
         report_failure(options, failing[i], reported);
     }
+    options.report(refusals_text(results));
     options.report(coverage.text());
     auto missing = options.need_coverage ? coverage.missing(Coverage::enough) : std::string{};
     if (!missing.empty()) {

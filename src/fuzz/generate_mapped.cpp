@@ -123,8 +123,10 @@ bool Program::make_mapped_store() {
 Value *Program::place_of(const std::vector<ir::DimExtent> &box,
                          const std::vector<std::vector<size_t>> &digits, size_t axis,
                          int64_t extent) {
+    // Made outside, where no coordinate of the map can be picked.
+    auto *base = random.chance(50) ? index_constant(0) : coordinate(extent);
     return map_of(box, [&](const std::vector<Value *> &at) {
-        auto *sum = random.chance(50) ? index_constant(0) : coordinate(extent);
+        auto *sum = base;
         auto append = [&](Value *digit, int64_t factor) {
             auto *term = factor == 1
                              ? digit

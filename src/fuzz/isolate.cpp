@@ -3,6 +3,7 @@
 
 #include "fuzz/generator.h"
 
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -99,7 +100,41 @@ namespace {
 
 constexpr size_t most_failures = 64;///< of one batch; a run with more of them stops
 
+constexpr size_t most_refusals = 24;///< different ones; others are not told apart
+
+/// Numbers and places tell messages of one kind apart, so they go.
+std::string kind_of(const std::string &message) {
+    std::string text;
+    for (char c : message.substr(message.find(": ") == std::string::npos ? 0
+                                                                         : message.find(": ") + 2)) {
+        bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+        if (!digit || text.empty() || text.back() != '#') {
+            text += digit ? '#' : c;
+        }
+    }
+    return text.substr(0, 159);
+}
+
 struct Progress {
+    struct Refusal {
+        char message[160] = {};
+        uint64_t count = 0, index = 0;
+    };
+    Refusal refusals[most_refusals];
+
+    void refuse(const std::string &message) {
+        auto kind = kind_of(message);
+        for (auto &r : refusals) {
+            if (r.count == 0) {
+                kind.copy(r.message, sizeof r.message - 1);
+                r.index = next;
+            }
+            if (kind == r.message) {
+                ++r.count;
+                return;
+            }
+        }
+    }
     uint64_t next = 0;///< the case that runs now
     uint64_t counts[outcome_kind_count] = {};
     Coverage coverage;
@@ -129,11 +164,13 @@ struct Worker {
             for (; progress->next < batch.end && progress->failure_count < most_failures;
                  progress->next += batch.stride) {
                 auto c = generate(Random{batch.seed, progress->next});
-                auto kind = execute(c).kind;
-                if (kind == OutcomeKind::SAME) {
+                auto outcome = execute(c);
+                if (outcome.kind == OutcomeKind::SAME) {
                     progress->coverage.add(*c.module, c.features);
+                } else if (outcome.kind == OutcomeKind::UNSUPPORTED) {
+                    progress->refuse(outcome.message);
                 }
-                progress->record(kind);
+                progress->record(outcome.kind);
             }
         });
     }
@@ -187,6 +224,11 @@ std::vector<BatchResult> run_batches(const std::vector<Batch> &batches, int time
         BatchResult r;
         std::copy(std::begin(p.counts), std::end(p.counts), r.counts);
         r.coverage = p.coverage;
+        for (const auto &refusal : p.refusals) {
+            if (refusal.count > 0) {
+                r.refusals.push_back({refusal.message, refusal.count, refusal.index});
+            }
+        }
         r.failures.assign(p.failures, p.failures + p.failure_count);
         results.push_back(std::move(r));
     }

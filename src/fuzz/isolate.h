@@ -24,9 +24,15 @@ struct BatchResult {
         uint64_t index = 0;
         OutcomeKind kind = OutcomeKind::SAME;
     };
+    /// A way in which programs are unsupported, and one of them.
+    struct Refusal {
+        std::string message;///< with `#` for numbers
+        uint64_t count = 0, index = 0;
+    };
     uint64_t counts[outcome_kind_count] = {};
     Coverage coverage;
     std::vector<Failure> failures;
+    std::vector<Refusal> refusals;
 };
 
 /// Runs several batches at once, a child process each; a child that crashes or makes no progress

@@ -4,6 +4,7 @@
 #include "types/convert.h"
 
 #include <cstring>
+#include <unordered_set>
 
 // Loads and stores: every element is a coordinate of its view, checked one by one.
 
@@ -92,6 +93,14 @@ std::string element_text(const Context &context, const ir::Value *view, const Nu
                           coordinates_text(context.views[view->index()].extents) +
                           ", though bounds::assume promises otherwise; use bounds::zero",
                       step.op->loc};
+}
+
+[[noreturn]] void one_place(const Context &context, const Step &step, const Numbers &origin) {
+    auto at = Numbers(origin.size(), 0);
+    throw RaceError{std::string{step.op->name()} + ": two elements of the tile are mapped to " +
+                        element_text(context, step.op->operand(0), origin, at) +
+                        "; give each a place of its own, or use scatter with a reducer",
+                    step.op->loc};
 }
 
 /// Two instances may update an element, if both do it atomically.
@@ -187,6 +196,7 @@ void run_store(Context &context, const Step &step) {
     auto extents = whole ? step.extents : Numbers(rank, 1);
     auto strides = whole ? step.accesses[1].strides : Numbers(rank, 0);
     const auto &value = context.tile(step.operands[1]);
+    std::unordered_set<const std::byte *> stored;
     walk<1>(extents, {&strides}, [&](const Numbers &element, const auto &offset) {
         place.move(element);
         auto *to = address(view, origin, at, size_of(scalar));
@@ -203,6 +213,9 @@ void run_store(Context &context, const Step &step) {
         }
         if (context.options.validate) {
             record_write(context, step, to, origin, at);
+            if (payload.mapped && !stored.insert(to).second) {
+                one_place(context, step, origin);
+            }
         }
         write(scalar, value.bits[static_cast<size_t>(offset[0])], to);
     });

@@ -74,6 +74,7 @@ struct Program {
     int64_t trips = 1;        ///< how often this place runs
     int64_t work = 0;         ///< element operations so far
 
+    std::unordered_map<int64_t, Dim> lengths;///< dimensions of results, by extent
     std::vector<Goal> goals;
     const ScalarType *wanted_type = nullptr;///< what `any_type` gives
     std::vector<Feature> features;          ///< that the module does not show
@@ -167,6 +168,17 @@ struct Program {
 
     // Contracts (generate_contracts.cpp)
     bool make_contract();
+
+    // Compositions of the front end (generate_composed.cpp)
+    bool make_composed();
+    bool make_ordering();
+    bool make_segments();
+    bool make_histogram();
+    bool make_exchange();
+    bool make_packed();
+    /// With other dimensions where the program has none of such an extent; null when two become one.
+    Value *with_known_dims(Value *x);
+    bool add_composed(Value *v, int64_t cost);
 
     // Effects (generate_effects.cpp)
     bool make_atomic();

@@ -41,6 +41,7 @@ constexpr Choice choices[] = {
     {1, false, [](Program &p) { return p.make_assert(); }},
     {1, false, [](Program &p) { return p.make_print(); }},
     {3, true, [](Program &p) { return p.make_map(); }},
+    {3, false, [](Program &p) { return p.make_composed(); }},
     {7, true, [](Program &p) { return p.make_parallel(); }},
     {6, true, [](Program &p) { return p.make_serial(); }},
     {5, true, [](Program &p) { return p.make_reduce(); }},

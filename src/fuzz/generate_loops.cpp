@@ -35,7 +35,11 @@ Value *Program::accumulated(Value *state, const Fact &initial, int64_t times, bo
     if (!state->type()->dims.empty() && type != ScalarType::BOOL && info(type).computes &&
         random.chance(50)) {
         auto *v = product(state, initial, times, result);
-        return !v || (tree && is_float(type) && !result.known()) ? nullptr : v;
+        if (v && tree && is_float(type) && !result.known()) {
+            module.erase(v->definition());// nothing else may read the state
+            return nullptr;
+        }
+        return v;
     }
     static constexpr Opcode numbers[] = {Opcode::ADD,     Opcode::ADD,     Opcode::MUL,
                                          Opcode::MINIMUM, Opcode::MAXIMUM, Opcode::FMIN,

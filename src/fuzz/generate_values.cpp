@@ -327,7 +327,7 @@ bool Program::make_elementwise(bool scalars_only, const Opcode *wanted) {
     }
     ir::Payload payload = ir::None{};
     if (row.family == ir::Family::MATH) {
-        payload = ir::MathPayload{random.chance(2) ? MathTier::EXACT : MathTier::STRICT};
+        payload = ir::MathPayload{random.below(2000) == 0 ? MathTier::EXACT : MathTier::STRICT};
     }
     return arithmetic(op, x, payload) != nullptr;
 }

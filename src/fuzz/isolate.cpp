@@ -105,8 +105,8 @@ constexpr size_t most_refusals = 24;///< different ones; others are not told apa
 /// Numbers and places tell messages of one kind apart, so they go.
 std::string kind_of(const std::string &message) {
     std::string text;
-    for (char c : message.substr(message.find(": ") == std::string::npos ? 0
-                                                                         : message.find(": ") + 2)) {
+    for (char c :
+         message.substr(message.find(": ") == std::string::npos ? 0 : message.find(": ") + 2)) {
         bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
         if (!digit || text.empty() || text.back() != '#') {
             text += digit ? '#' : c;

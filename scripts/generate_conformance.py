@@ -4,7 +4,7 @@
 
 The data file has parts (`# title`), sections (`## title`) and entries: `- text`, continued by indented lines, then
 lines of `= tests` that check it, and `! text` for what of it does not hold yet. Tests are named `Suite.test` with `*` and `?` as in
---gtest_filter, or `compile_fail/name`. Names are those of the test macros in the sources, so that no build is needed.
+--gtest_filter, or `compile_fail/name` and `identity/name`. Names are those of the test macros in the sources, so that no build is needed.
 
 A name without a test is an error, and so is an entry that has neither tests nor an open point, and a test in a file
 `section_*.cpp` or `facts.cpp` that no entry names. With --check, says whether the page is current instead.
@@ -33,8 +33,8 @@ def known_tests():
     found = {}
     for path in sorted(p for p in TESTS.rglob("*") if p.suffix in (".cpp", ".h")):
         folder = path.relative_to(TESTS).parts[0]
-        if folder == "compile_fail":
-            found[f"compile_fail/{path.stem}"] = ("compile_fail", path)
+        if folder in ("compile_fail", "identity"):
+            found[f"{folder}/{path.stem}"] = (folder, path)
             continue
         for suite, test in MACRO.findall(path.read_text()):
             found[f"{suite}.{test}"] = (program_of(path), path)

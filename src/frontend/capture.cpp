@@ -150,6 +150,15 @@ static void check_initialised(const ir::Module &module) {
     if (early->skipped) {
         notes.push_back({"this nest stores to it, but may run zero times", early->skipped->loc});
     }
+    if (!early->gap.empty()) {
+        std::string at;
+        for (auto c : early->gap) {
+            at += (at.empty() ? "(" : ", ") + std::to_string(c);
+        }
+        throw ScopeError{"a Memory is read where nothing was stored, at element " + at +
+                             "); store every element before, or load the part that was stored",
+                         early->read->loc, std::move(notes)};
+    }
     throw ScopeError{"a Memory is read before anything was certainly stored to it; store first",
                      early->read->loc, std::move(notes)};
 }

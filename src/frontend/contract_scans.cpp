@@ -142,15 +142,6 @@ void check_contract_scan(ReductionPolicy policy, SourceLoc loc) {
     }
 }
 
-static bool spreads(const Value *x, const std::vector<ir::DimExtent> &dims) {
-    const auto &own = x->type()->dims;
-    return std::all_of(own.begin(), own.end(), [&](const ir::DimExtent &d) {
-        return std::any_of(dims.begin(), dims.end(), [&](const ir::DimExtent &t) {
-            return t.dim == d.dim && (d.extent == 1 || d.extent == t.extent);
-        });
-    });
-}
-
 void check_flags(Value *flags, Value *like, const char *what, SourceLoc loc) {
     if (flags && !spreads(flags, like->type()->dims)) {
         fail(ErrorKind::SHAPE,

@@ -206,6 +206,34 @@ Value *matmul(Value *a, Value *b, const std::vector<Dim> &dims, ScalarType accum
     return product(a, b, result, accumulator, policy, loc);
 }
 
+namespace {
+void check_vectors(const std::string &what, const Value *a, const Value *b, SourceLoc loc) {
+    if (a->type()->rank() != 1 || b->type()->rank() != 1) {
+        fail(ErrorKind::SHAPE,
+             what + "; each has one dimension: matmul or einsum multiplies other ranks", loc,
+             operand_notes(a, b));
+    }
+}
+}// namespace
+
+Value *dot(Value *a, Value *b, ScalarType accumulator, const MmaPolicy *policy, SourceLoc loc) {
+    auto shapes = "dot: " + shape_text(a) + " · " + shape_text(b);
+    check_vectors(shapes, a, b, loc);
+    auto left = a->type()->dims[0].extent, right = b->type()->dims[0].extent;
+    if (left != right) {
+        fail(ErrorKind::SHAPE,
+             shapes + ": a has " + std::to_string(left) + " elements and b " +
+                 std::to_string(right) + "; give both one extent",
+             loc, operand_notes(a, b));
+    }
+    return einsum("k,k->", a, b, accumulator, policy, loc);
+}
+
+Value *outer(Value *a, Value *b, ScalarType accumulator, SourceLoc loc) {
+    check_vectors("outer: " + shape_text(a) + " × " + shape_text(b), a, b, loc);
+    return einsum("m,n->mn", a, b, accumulator, nullptr, loc);
+}
+
 Value *einsum(const char *spec, Value *a, Value *b, ScalarType accumulator, const MmaPolicy *policy,
               SourceLoc loc) {
     auto letters = parse(spec, loc);

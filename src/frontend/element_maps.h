@@ -61,4 +61,25 @@ inline Value *element_of(Capture &c, Value *x, const std::vector<Value *> &at, V
                       ir::AccessPayload{dims, fallback != nullptr}, loc);
 }
 
+/// Whether a tile has only dimensions among `to`, of their extents or of one.
+inline bool spreads(const Value *from, const std::vector<ir::DimExtent> &to) {
+    const auto &own = from->type()->dims;
+    return std::all_of(own.begin(), own.end(), [&](const ir::DimExtent &d) {
+        return std::any_of(to.begin(), to.end(), [&](const ir::DimExtent &t) {
+            return t.dim == d.dim && (d.extent == 1 || d.extent == t.extent);
+        });
+    });
+}
+
+/// A mask of the elements of x, or none: ShapeError in the name of `what` unless its dimensions are among x's.
+inline void check_mask(const char *what, const Value *x, const Value *mask, SourceLoc loc) {
+    if (mask && !spreads(mask, x->type()->dims)) {
+        fail(ErrorKind::SHAPE,
+             std::string{what} + ": a mask of shape " + shape_text(mask) +
+                 " does not fit a tile of shape " + shape_text(x) +
+                 "; its dimensions are among those of the tile",
+             loc, made_at(mask, "mask made here"));
+    }
+}
+
 }// namespace luisa::tile::core

@@ -55,6 +55,7 @@ Value *own_identity(Reducer reducer, ScalarType type, SourceLoc loc) {
 }// namespace
 
 Value *histogram(Value *x, const Axis &bins, Value *mask, SourceLoc loc) {
+    check_mask("histogram", x, mask, loc);
     Shape shape;
     shape.loc = loc;
     shape.entries.push_back({bins.dim, Index{bins.extent, loc}});
@@ -63,6 +64,7 @@ Value *histogram(Value *x, const Axis &bins, Value *mask, SourceLoc loc) {
 }
 
 Value *histogram(Value *x, const Axis &bins, Value *low, Value *high, Value *mask, SourceLoc loc) {
+    check_mask("histogram", x, mask, loc);
     auto type = x->scalar();
     if (type != ScalarType::FLOAT64 && type != ScalarType::FLOAT32) {
         type = ScalarType::FLOAT32;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/element_maps.h"
 
+#include "ir/check_operations.h"
 #include "types/constant.h"
 
 #include <algorithm>
@@ -299,13 +300,8 @@ Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, Reduction
               Value *mask, NanPolicy nan, SourceLoc loc) {
     auto &c = current(loc);
     auto element = x->scalar();
-    bool logical = reducer == Reducer::LOGICAL_AND || reducer == Reducer::LOGICAL_OR;
-    bool bits = reducer == Reducer::BIT_AND || reducer == Reducer::BIT_OR ||
-                reducer == Reducer::BIT_XOR;
-    bool arithmetic = reducer == Reducer::ADD || reducer == Reducer::MULTIPLY;
-    if ((logical && element != ScalarType::BOOL) || (bits && !is_integer(element)) ||
-        (!logical && !bits && element == ScalarType::BOOL) ||
-        (arithmetic && !info(element).computes)) {
+    if (!ir::folds(reducer, element)) {
+        bool arithmetic = reducer == Reducer::ADD || reducer == Reducer::MULTIPLY;
         fail(ErrorKind::TYPE,
              std::string{"reduce: this reducer does not fold "} + to_string(element) +
                  (arithmetic && is_float(element) ? "; cast<float> first, quantize after"
@@ -331,6 +327,7 @@ Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, Reduction
         }
         kept.erase(found);
     }
+    check_mask("reduce", x, mask, loc);
     bool position = reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;
     if (nan == NanPolicy::IGNORE && !position) {
         // The NaN-ignoring extremes are reducers of their own.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile/check.h>
+#include <luisa/tile/exchange.h>
 
 #include "frontend/ordering_network.h"
 
@@ -364,11 +365,48 @@ int64_t places_for(int64_t extent) {
                              16);
 }
 
+bool highest_first(const SortRequest &request) {
+    return request.options.ties == TieBreak::HIGHEST_INDEX;
+}
+SortRequest lowest_first(SortRequest request) {
+    request.options.ties = TieBreak::LOWEST_INDEX;
+    return request;
+}
+
+/// Places of a reversed tile as those of the tile; −1 stays.
+Value *mirrored(Value *indices, int64_t extent, bool partial, SourceLoc loc) {
+    if (!indices) {
+        return nullptr;
+    }
+    auto &c = current(loc);
+    auto *place = elementwise("sub", {integer(c, extent - 1, loc), indices}, loc);
+    return partial
+               ? elementwise(
+                     "ite", {elementwise("lt", {indices, integer(c, 0, loc)}, loc), indices, place},
+                     loc)
+               : place;
+}
+
+/// Places through b and then a as places through a and then b.
+Value *other_way_round(Value *indices, int64_t a, int64_t b, SourceLoc loc) {
+    auto &c = current(loc);
+    auto *in_a = elementwise("sub", {indices, integer(c, b, loc)}, loc);
+    return elementwise("ite",
+                       {elementwise("lt", {in_a, integer(c, 0, loc)}, loc),
+                        elementwise("add", {indices, integer(c, a, loc)}, loc), in_a},
+                       loc);
+}
+
 }// namespace
 
 RankedValues sort(Value *x, const SortRequest &request, SourceLoc loc) {
     auto extent = ordered_extent(x, "sort", request.axis, loc);
     check_algorithm(x, "sort", extent, request, loc);
+    if (highest_first(request)) {
+        auto result = sort(flip(x, request.axis, loc), lowest_first(request), loc);
+        result.indices = mirrored(result.indices, extent, false, loc);
+        return result;
+    }
     reject_nan(x, "sort", request, loc);
     if (extent <= 1) {
         return trivial(x, request, loc);
@@ -387,6 +425,11 @@ RankedValues topk(Value *x, int64_t k, Value *count, const SortRequest &request,
                  " elements along the axis; k is from 0 to the extent",
              loc, made_at(x, "tile made here"));
     }
+    if (highest_first(request)) {
+        auto result = topk(flip(x, request.axis, loc), k, count, lowest_first(request), loc);
+        result.indices = mirrored(result.indices, extent, count != nullptr, loc);
+        return result;
+    }
     reject_nan(x, "topk", request, loc);
     auto format = KeyFormat::of(x, request, places_for(extent));
     return format.word == ScalarType::UINT32
@@ -399,6 +442,13 @@ RankedValues merge_sorted(const RankedValues &a, const RankedValues &b, const So
     auto first = ordered_extent(a.values, "merge_sorted", request.axis, loc);
     auto second = ordered_extent(b.values, "merge_sorted", request.axis, loc);
     check_parts(a.values, b.values, request.axis, loc);
+    if (highest_first(request)) {
+        auto result = merge_sorted(b, a, lowest_first(request), loc);
+        if (result.indices && !a.indices) {
+            result.indices = other_way_round(result.indices, first, second, loc);
+        }
+        return result;
+    }
     check_algorithm(a.values, "merge_sorted", first + second, request, loc);
     reject_nan(a.values, "merge_sorted", request, loc);
     reject_nan(b.values, "merge_sorted", request, loc);

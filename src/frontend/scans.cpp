@@ -2,6 +2,7 @@
 #include <luisa/tile/scan.h>
 
 #include "frontend/element_maps.h"
+#include "ir/check_operations.h"
 
 // scan: checks, and the state after the last element.
 
@@ -12,22 +13,9 @@ using ir::Opcode;
 
 namespace {
 
-bool combines(Reducer reducer, ScalarType t) {
-    switch (reducer) {
-        case Reducer::ADD:
-        case Reducer::MULTIPLY: return t != ScalarType::BOOL && info(t).computes;
-        case Reducer::LOGICAL_AND:
-        case Reducer::LOGICAL_OR: return t == ScalarType::BOOL;
-        case Reducer::BIT_AND:
-        case Reducer::BIT_OR:
-        case Reducer::BIT_XOR: return is_integer(t);
-        default: return t != ScalarType::BOOL;
-    }
-}
-
 void check_reducer(const Value *x, Reducer reducer, SourceLoc loc) {
     auto element = x->scalar();
-    if (combines(reducer, element)) {
+    if (ir::folds(reducer, element)) {
         return;
     }
     bool arithmetic = reducer == Reducer::ADD || reducer == Reducer::MULTIPLY;
@@ -47,15 +35,6 @@ std::vector<DimExtent> kept_dims(const Value *x, Dim axis) {
         }
     }
     return kept;
-}
-
-bool spreads(const Value *from, const std::vector<DimExtent> &to) {
-    const auto &own = from->type()->dims;
-    return std::all_of(own.begin(), own.end(), [&](const DimExtent &d) {
-        return std::any_of(to.begin(), to.end(), [&](const DimExtent &t) {
-            return t.dim == d.dim && (d.extent == 1 || d.extent == t.extent);
-        });
-    });
 }
 
 void check_seed(const Value *x, const Value *seed, Dim axis, SourceLoc loc) {
@@ -116,13 +95,7 @@ Value *scan(Value *x, const ScanRequest &request, SourceLoc loc) {
     if (request.seed) {
         check_seed(x, request.seed, request.axis, loc);
     }
-    if (request.mask && !spreads(request.mask, x->type()->dims)) {
-        fail(ErrorKind::SHAPE,
-             "scan: a mask of shape " + shape_text(request.mask) +
-                 " does not fit a tile of shape " + shape_text(x) +
-                 "; its dimensions are among those of the tile",
-             loc, made_at(request.mask, "mask made here"));
-    }
+    check_mask("scan", x, request.mask, loc);
     return emit_scan(c, x, request, loc);
 }
 

@@ -143,14 +143,7 @@ void check_types(const Value *target, ScalarType element, const Value *values, S
     if (rule.kind != ScatterRule::Kind::REDUCE) {
         return;
     }
-    bool logical = rule.reducer == Reducer::LOGICAL_AND || rule.reducer == Reducer::LOGICAL_OR;
-    bool bits = rule.reducer >= Reducer::BIT_AND && rule.reducer <= Reducer::BIT_XOR;
-    bool arithmetic = rule.reducer == Reducer::ADD || rule.reducer == Reducer::MULTIPLY;
-    bool combines = logical      ? element == ScalarType::BOOL
-                    : bits       ? is_integer(element)
-                    : arithmetic ? element != ScalarType::BOOL && info(element).computes
-                                 : element != ScalarType::BOOL;
-    if (!combines) {
+    if (!ir::folds(rule.reducer, element)) {
         fail(ErrorKind::TYPE,
              std::string{"scatter: this reducer does not combine "} + to_string(element) +
                  "; cast the tiles first",

@@ -191,6 +191,7 @@ Value *reindex(Value *x, const Shape &shape,
     return map_over(
         type,
         [&](Capture &capture, const std::vector<Value *> &at) {
+            capture.current->kind = "reindex";
             auto place = body(at);
             if (place.size() != x->type()->rank()) {
                 fail(ErrorKind::SHAPE,
@@ -344,6 +345,11 @@ Value *with_dims(Value *x, const std::vector<Dim> &identities, SourceLoc loc) {
     }
     std::vector<DimExtent> dims;
     for (size_t i = 0; i < identities.size(); ++i) {
+        if (std::find(identities.begin(), identities.begin() + static_cast<std::ptrdiff_t>(i),
+                      identities[i]) != identities.begin() + static_cast<std::ptrdiff_t>(i)) {
+            fail(ErrorKind::VALUE,
+                 "with_dims: an identity is given twice; each dimension has its own", loc);
+        }
         dims.push_back({identities[i], x->type()->dims[i].extent});
     }
     return emit_value(c, Opcode::RETYPE, {x}, c.module->tile(x->scalar(), dims), ir::None{}, loc);

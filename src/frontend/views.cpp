@@ -58,19 +58,23 @@ std::vector<ir::DimExtent> box_of(const ViewHandle &view, const Shape &shape, So
 
 }// namespace
 
-const Index &extent_of(const ViewHandle &view, int axis, SourceLoc loc) {
+static void check_axis(const char *what, const ViewHandle &view, int axis, SourceLoc loc) {
     check_view(view, loc);
     if (axis < 0 || static_cast<size_t>(axis) >= view->extents.size()) {
         fail(ErrorKind::INDEX,
-             "extent(" + std::to_string(axis) + ") of a view of rank " +
+             std::string{what} + "(" + std::to_string(axis) + ") of a view of rank " +
                  std::to_string(view->extents.size()),
              loc);
     }
+}
+
+const Index &extent_of(const ViewHandle &view, int axis, SourceLoc loc) {
+    check_axis("extent", view, axis, loc);
     return view->extents[static_cast<size_t>(axis)];
 }
 
 Index stride_of(const ViewHandle &view, int axis, SourceLoc loc) {
-    (void)extent_of(view, axis, loc);
+    check_axis("stride", view, axis, loc);
     const auto &type = *view->parameter->type();
     if (!type.strides.empty()) {
         return Index{type.strides[static_cast<size_t>(axis)], loc};
@@ -194,6 +198,13 @@ Shape Shape::without(Dim d) const {
             s.entries.push_back(entry);
         }
     }
+    if (s.entries.size() == entries.size()) {
+        core::fail(ErrorKind::INDEX,
+                   std::string{"without: the shape has no such dimension"} +
+                       (d.is_positional() ? "" : std::string{": '"} + d.label + "'") +
+                       "; leave out one of its own, such as x.dim<0>()",
+                   loc);
+    }
     return s;
 }
 
@@ -232,10 +243,24 @@ Coord coord(IndexArg a, IndexArg b, IndexArg c, IndexArg d, IndexArg e, IndexArg
 }
 
 IndexSpace range(IndexArg begin, IndexArg end, IndexArg step, SourceLoc loc) {
-    int64_t known = 1;
-    if (step.is_host(known) && known == 0) {
+    int64_t by = 1, from = 0, to = 0;
+    bool known = step.is_host(by);
+    if (known && by == 0) {
         core::fail(ErrorKind::VALUE,
                    "range: a step of zero never ends; give a positive or negative step", loc);
+    }
+    if (known && begin.is_host(from) && end.is_host(to) && (by > 0 ? from < to : from > to)) {
+        // Distances fit in 64 bits unsigned.
+        auto low = static_cast<uint64_t>(from), high = static_cast<uint64_t>(to);
+        auto distance = by > 0 ? high - low : low - high;
+        auto stride = by > 0 ? static_cast<uint64_t>(by) : 0 - static_cast<uint64_t>(by);
+        if ((distance - 1) / stride >= static_cast<uint64_t>(INT64_MAX)) {
+            core::fail(ErrorKind::VALUE,
+                       "range: from " + std::to_string(from) + " to " + std::to_string(to) +
+                           " by " + std::to_string(by) +
+                           " are more steps than int64 counts; give a larger step or two nests",
+                       loc);
+        }
     }
     return {begin, end, step, loc};
 }

@@ -39,6 +39,79 @@ bool surely_runs(const Operation &nest) {
     return true;
 }
 
+/// Coordinates from `low` up to, not including, `high`, one pair a dimension of an object.
+struct Box {
+    std::vector<int64_t> low, high;
+    [[nodiscard]] bool empty() const {
+        for (size_t i = 0; i < low.size(); ++i) {
+            if (low[i] >= high[i]) {
+                return true;
+            }
+        }
+        return false;
+    }
+};
+
+/// A coordinate of `box` that is in none of `others` from number `next` on; false when there is none.
+bool find_gap(const Box &box, const std::vector<Box> &others, size_t next,
+              std::vector<int64_t> &gap) {
+    if (box.empty()) {
+        return false;
+    }
+    if (next == others.size()) {
+        gap = box.low;
+        return true;
+    }
+    const auto &other = others[next];
+    auto rest = box;
+    for (size_t i = 0; i < box.low.size(); ++i) {
+        auto below = rest, above = rest;
+        below.high[i] = std::min(rest.high[i], other.low[i]);
+        above.low[i] = std::max(rest.low[i], other.high[i]);
+        if (find_gap(below, others, next + 1, gap) || find_gap(above, others, next + 1, gap)) {
+            return true;
+        }
+        rest.low[i] = std::max(rest.low[i], other.low[i]);
+        rest.high[i] = std::min(rest.high[i], other.high[i]);
+        if (rest.empty()) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/// The part of an object that an access of the form `extract` or `insert` names, within the object; none where its
+/// coordinates are known at launch only.
+std::optional<Box> box_of(const Operation &op, size_t first_coordinate) {
+    const auto &object = op.operand(0)->type()->dims;
+    const auto &access = op.get<AccessPayload>();
+    Box box;
+    for (const auto &d : object) {
+        box.low.push_back(0);
+        box.high.push_back(d.extent);
+    }
+    for (size_t i = 0; i < access.dims.size(); ++i) {
+        auto at = static_cast<size_t>(op.operand(0)->type()->find(access.dims[i]));
+        int64_t begin = 0, end = 0;
+        auto extent = access.box.empty() ? int64_t{1} : access.box[i].extent;
+        if (!constant_of(op.operand(first_coordinate + i), begin) ||
+            __builtin_add_overflow(begin, extent, &end)) {
+            return std::nullopt;
+        }
+        box.low[at] = std::max<int64_t>(box.low[at], begin);
+        box.high[at] = std::min(box.high[at], end);
+    }
+    return box;
+}
+
+/// All stores that an object has seen, where each is a box that capture knows.
+struct Stored {
+    const Operation *alloc;
+    std::vector<Box> boxes;
+};
+/// More boxes than this count for the whole.
+constexpr size_t most_boxes = 64;
+
 class Walk {
 public:
     std::optional<EarlyRead> run(const Region &body) {
@@ -64,6 +137,7 @@ private:
     void operation(const Operation &op) {
         if (op.opcode() == Opcode::MEMORY_ALLOC) {
             _empty[op.result()] = {&op, nullptr};
+            _stored[op.result()] = {&op, {}};
             return;
         }
         if (op.opcode() == Opcode::YIELD) {
@@ -78,6 +152,11 @@ private:
                 return;
             }
         }
+        if (op.opcode() == Opcode::INSERT) {
+            insert(op);
+        } else if (op.opcode() == Opcode::EXTRACT) {
+            extract(op);
+        }
         if (loop) {
             this->loop(op, lead);
             return;
@@ -87,6 +166,25 @@ private:
         }
         if (op.opcode() == Opcode::IF && !_found) {
             branches(op);
+        }
+    }
+
+    void insert(const Operation &op) {
+        auto before = _stored.find(op.operand(0));
+        auto box = before == _stored.end() ? std::nullopt : box_of(op, 2);
+        if (box && before->second.boxes.size() < most_boxes) {
+            auto after = before->second;
+            after.boxes.push_back(*box);
+            _stored.insert_or_assign(op.result(), std::move(after));
+        }
+    }
+
+    void extract(const Operation &op) {
+        auto stored = _stored.find(op.operand(0));
+        auto box = stored == _stored.end() ? std::nullopt : box_of(op, 1);
+        std::vector<int64_t> gap;
+        if (box && !_found && find_gap(*box, stored->second.boxes, 0, gap)) {
+            _found = EarlyRead{&op, stored->second.alloc, nullptr, std::move(gap)};
         }
     }
 
@@ -122,10 +220,32 @@ private:
                     _empty[op.result(i)] = *why;
                 }
             }
+            either(op, i);
+        }
+    }
+
+    /// After a branch an element may have been stored on either side.
+    void either(const Operation &op, size_t result) {
+        std::optional<Stored> both;
+        for (auto *region : op.regions()) {
+            auto side = _stored.find(region->terminator()->operand(result));
+            if (side == _stored.end()) {
+                return;
+            }
+            if (!both) {
+                both = side->second;
+            } else {
+                const auto &boxes = side->second.boxes;
+                both->boxes.insert(both->boxes.end(), boxes.begin(), boxes.end());
+            }
+        }
+        if (both && both->boxes.size() < most_boxes) {
+            _stored.insert_or_assign(op.result(result), std::move(*both));
         }
     }
 
     std::unordered_map<const Value *, Empty> _empty;
+    std::unordered_map<const Value *, Stored> _stored;
     std::optional<EarlyRead> _found;
 };
 

@@ -203,6 +203,7 @@ void BlockPlanner::plan_operation(const ir::Operation &op, Block &block) {
             finish_last();
             Contraction contraction;
             require(match_contraction(op, contraction), "every mma is a contraction");
+            shape_contraction(contraction);
             return finish_contraction(std::move(contraction), block);
         }
         case Opcode::PARALLEL:
@@ -331,7 +332,10 @@ void BlockPlanner::share_nested_inserts(const ir::Operation &nest) {
 void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
     Contraction contraction;
     if (nest.opcode() != Opcode::PARALLEL && match_contraction(nest, contraction)) {
-        return finish_contraction(std::move(contraction), block);
+        shape_contraction(contraction);
+        if (has_room_for_panels(contraction)) {
+            return finish_contraction(std::move(contraction), block);
+        }
     }
     auto *body = nest.body();
     size_t indices = body->arguments().size() - nest.result_count();

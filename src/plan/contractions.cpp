@@ -151,6 +151,12 @@ static bool constant_steps(const Contraction &c) {
     });
 }
 
+/// A panel of the vector operand holds all steps of its nests. Where only the launch knows how many there are, the nests
+/// are ordinary loops around products that have panels of their own.
+bool BlockPlanner::has_room_for_panels(const Contraction &c) {
+    return !c.vector_panel || constant_steps(c);
+}
+
 /// Slope with which an operand is read when `axis` moves: 1 is a plain vector load.
 analysis::Slope BlockPlanner::operand_slope(const ir::Value *operand, Dim axis) const {
     analysis::Slope worst{true, 1};
@@ -465,7 +471,6 @@ void BlockPlanner::share_panel(const Contraction &c, PanelPlan &panel, size_t po
 }
 
 void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
-    shape_contraction(contraction);
     cut_panels(contraction);
     plan_row_prefetch(contraction);
     auto *result = contraction.result;

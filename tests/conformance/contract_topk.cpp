@@ -67,6 +67,42 @@ TEST(ContractTopK, NaNsAreLast) {
     top<float, 4>(1, 9, values);
     top<float, 4>(3, 64, values);
 }
+TEST(ContractTopK, OfEveryType) {
+    auto run = [](auto one) {
+        using T = decltype(one);
+        std::vector<T> values;
+        for (int i = 0; i < 64; ++i) {
+            values.push_back(small_integer<T>((i * 29) % 31));
+        }
+        top<T, 3>(2, 31, values);
+    };
+    run(half{});
+    run(bf16{});
+    run(double{});
+    run(int8_t{});
+    run(int16_t{});
+    run(int64_t{});
+    run(uint8_t{});
+    run(uint16_t{});
+    run(uint32_t{});
+    run(uint64_t{});
+}
+TEST(ContractTopK, TheOrderMayBeWrittenOut) {
+    auto text = [](bool written) {
+        return tile_kernel([=](TensorView<const float, 1> X, TensorView<int64_t, 1> Y) {
+                   auto best = written ? topk_identity<float, 2>(descending, tie::lowest_index,
+                                                                 nan::last)
+                                       : topk_identity<float, 2>();
+                   for (auto &i : reduce(range(0, X.extent(0)), topk_merge<2>)) {
+                       best = topk_insert<2>(best, indexed_value(X[coord(i.index())], i.index()));
+                   }
+                   Y(0).store(best.indices[0]);
+               })
+            .capture(tensor_shape(9), tensor_shape(1))
+            .ir_text();
+    };
+    EXPECT_EQ(text(true), text(false));
+}
 
 /// States that have a dimension of their own, over a tile's items.
 TEST(ContractTopK, OfRows) {

@@ -132,3 +132,66 @@ TEST(PanelPlans, of_small_caches_are_those_of_large_matrices) {
         << plan;
     EXPECT_NE(plan.find("panels of"), std::string::npos) << plan;
 }
+
+namespace {
+
+enum class Around { PIPELINE, REDUCE, NESTED };
+
+/// Z = X · Yᵀ over a contracted extent that only the launch knows; neither operand is contiguous along the result's
+/// columns, which both therefore need a copy.
+template<class T, class C> void check_runtime_trips(Around around, int64_t K) {
+    constexpr int64_t M = 19, N = 37, step = 8;
+    auto def = tile_kernel([=](TensorView<const T, 2> X, TensorView<const T, 2> Y,
+                               TensorView<C, 2> Z) {
+        auto m = axis("m", 16), n = axis("n", 32), k = axis("k", step);
+        for (auto &nest : parallel(shape(ceil_div(Z.extent(0), 16), ceil_div(Z.extent(1), 32)))) {
+            auto m0 = nest.index(0) * 16, n0 = nest.index(1) * 32;
+            auto acc = zeros<C>(shape(m, n));
+            auto add_part = [&](const Scalar<int64_t> &k0) {
+                acc = mma(X[coord(m0, k0), shape(m, k)], Y[coord(n0, k0), shape(n, k)], acc);
+            };
+            if (around == Around::PIPELINE) {
+                for (auto &s : nest.pipeline(range(0, X.extent(1), step))) {
+                    add_part(s.index());
+                }
+            } else if (around == Around::REDUCE) {
+                for (auto &s : nest.reduce(range(0, X.extent(1), step))) {
+                    add_part(s.index());
+                }
+            } else {
+                for (auto &o : nest.serial(range(0, X.extent(1), 2 * step))) {
+                    for (auto &i : o.serial(range(0, 2 * step, step))) {
+                        add_part(o.index() + i.index());
+                    }
+                }
+            }
+            Z(coord(m0, n0), shape(m, n)).store(acc);
+        }
+    });
+    auto kernel = def.capture(tensor_shape(M, dynamic("k")), tensor_shape(N, dynamic("k")),
+                              tensor_shape(M, N));
+    auto x = integer_view<T>({M, K}, 1, 2), y = integer_view<T>({N, K}, 2, 2);
+    auto out = run_both(kernel, {x, y, output_view<C>({M, N})});
+    for (int64_t e = 0; e < M * N; ++e) {
+        double sum = 0;
+        for (int64_t q = 0; q < K; ++q) {
+            sum += element_value(x, static_cast<size_t>(e / N * K + q)) *
+                   element_value(y, static_cast<size_t>(e % N * K + q));
+        }
+        ASSERT_EQ(element_value(out[2], static_cast<size_t>(e)), sum) << K << ", " << e;
+    }
+}
+
+}// namespace
+
+TEST(Panels, of_loops_whose_trip_count_only_the_launch_knows_are_filled_each_step) {
+    for (auto around : {Around::PIPELINE, Around::REDUCE, Around::NESTED}) {
+        for (int64_t K : {0, 1, 8, 45}) {
+            check_runtime_trips<float, float>(around, K);
+            check_runtime_trips<double, double>(around, K);
+            check_runtime_trips<half, float>(around, K);
+            check_runtime_trips<bf16, bf16>(around, K);
+            check_runtime_trips<int8_t, int32_t>(around, K);
+        }
+    }
+}

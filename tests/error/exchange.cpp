@@ -95,8 +95,9 @@ TEST(LibraryErrors, Shapes) {
         error_of([](const auto &x, Axis, Axis j) {
             (void)ops::max_pool(x, {j, {2, 1, 2}});
         }),
-        "ValueError: max_pool: a window of size 2, stride 1 and padding 2; expected a size and "
-        "a stride of 1 or more, and a padding of 0 or more below the size");
+        "ValueError: max_pool: a window of size 2, stride 1, padding 2 and dilation 1; expected a "
+        "size, a stride and a dilation of 1 or more, and a padding of 0 or more below what a "
+        "window reaches over");
 }
 
 }// namespace luisa::tile::test

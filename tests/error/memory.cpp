@@ -221,21 +221,74 @@ TEST(MemoryErrors, BoxesAndTilesThatDoNotFit) {
                                  std::to_string(made)));
 }
 
+TEST(MemoryErrors, ElementsThatNoStoreReaches) {
+    int made = 0, read = 0;
+    auto expect_gap = [&](const std::string &text, const std::string &element) {
+        EXPECT_EQ(text, at(read, "ScopeError @: a Memory is read where nothing was stored, at "
+                                 "element (" +
+                                     element +
+                                     "); store every element before, or load the part that was "
+                                     "stored | Memory made here at " +
+                                     std::to_string(made)));
+    };
+    expect_gap(error_of([&](const auto &A, const auto &) {
+                   made = __LINE__ + 1;
+                   auto m = memory<float>(shape(8, 6));
+                   m(coord(0, 0), shape(8, 3)).store(zeros<float>(shape(8, 3)));
+                   m(coord(0, 4), shape(7, 2)).store(zeros<float>(shape(7, 2)));
+                   m(coord(3, 3), shape(9, 1)).store(zeros<float>(shape(9, 1)));
+                   read = __LINE__ + 1;
+                   A(coord(0, 0), shape(8, 6)).store(m.load());
+               }),
+               "7, 4");
+    // Stored on one side of a branch is stored perhaps; on neither side, certainly not.
+    auto branch = [&](int64_t load) {
+        return error_of([&](const auto &A, const auto &X) {
+            made = __LINE__ + 1;
+            auto m = memory<float>(shape(8));
+            m(coord(0), shape(2)).store(zeros<float>(shape(2)));
+            if_(
+                X(0).load() > 0.0f, [&] { m(coord(2), shape(2)).store(zeros<float>(shape(2))); },
+                [&] { m(coord(4), shape(2)).store(zeros<float>(shape(2))); });
+            read = __LINE__ + 1;
+            A(coord(0, 0), shape(load, 1)).store(m(coord(0), shape(load)).load());
+        });
+    };
+    EXPECT_EQ(branch(6), "no error");
+    expect_gap(branch(7), "6");
+    // What lies outside of the object reads as zero; what loops and the launch decide is not known here.
+    EXPECT_EQ(error_of([&](const auto &A, const auto &X) {
+                  auto m = memory<float>(shape(4));
+                  m(coord(0), shape(4)).store(zeros<float>(shape(4)));
+                  A(coord(0, 0), shape(8, 1)).store(m(coord(0), shape(8)).load());
+                  auto n = memory<float>(shape(8));
+                  for (auto &step : serial(range(0, 8))) {
+                      n(coord(step.index()), shape(1)).store(zeros<float>(shape(1)));
+                  }
+                  A(coord(0, 0), shape(8, 1)).store(n.load());
+                  auto o = memory<float>(shape(8));
+                  o(coord(cast<int64_t>(X(0).load())), shape(4)).store(zeros<float>(shape(4)));
+                  A(coord(0, 0), shape(8, 1)).store(o.load());
+              }),
+              "no error");
+}
+
 TEST(MemoryErrors, ElementsThatNothingWasStoredTo) {
-    auto kernel = tile_kernel([](TensorView<float, 1> Y) {
+    auto kernel = tile_kernel([](TensorView<float, 1> Y, Scalar<int64_t> first) {
                       auto m = memory<float>(shape(8));
-                      m(coord(2), shape(4)).store(zeros<float>(shape(4)));
+                      m(coord(first), shape(4)).store(zeros<float>(shape(4)));
                       Y(coord(0), shape(8)).store(m.load());
                   }).capture(tensor_shape(8));
     int store = __LINE__ - 2, made = __LINE__ - 4;
     std::vector<float> y(8);
-    KernelArgument argument;
+    KernelArgument argument, first;
     argument.data = reinterpret_cast<uint8_t *>(y.data());
     argument.extents = {8};
     argument.strides = {1};
+    first.scalar_bits = 2;
     std::string text = "no error";
     try {
-        interpreter::run(*module_of(kernel), std::vector<KernelArgument>{argument});
+        interpreter::run(*module_of(kernel), std::vector<KernelArgument>{argument, first});
     } catch (const Error &e) {
         text = text_of(e);
     }

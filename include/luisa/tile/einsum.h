@@ -10,6 +10,8 @@ namespace core {
 Value *matmul(Value *a, Value *b, ScalarType accumulator, const MmaPolicy *policy, SourceLoc loc);
 Value *matmul(Value *a, Value *b, const std::vector<Dim> &dims, ScalarType accumulator,
               const MmaPolicy *policy, SourceLoc loc);
+Value *dot(Value *a, Value *b, ScalarType accumulator, const MmaPolicy *policy, SourceLoc loc);
+Value *outer(Value *a, Value *b, ScalarType accumulator, SourceLoc loc);
 Value *einsum(const char *spec, Value *a, Value *b, ScalarType accumulator, const MmaPolicy *policy,
               SourceLoc loc);
 
@@ -65,6 +67,28 @@ template<class A, class B>
     using C = ProductAccumulator<A, B>;
     return Tile<C>(
         core::matmul(a.value(loc), b.value(loc), dims.dims, scalar_type_of<C>, &policy, loc), loc);
+}
+
+/// Σ a[i]·b[i] of two tiles of one dimension each and equal extents, whatever the identities: a tile of rank zero. Of
+/// nothing: zero. Other ranks or extents: ShapeError.
+template<class A, class B>
+[[nodiscard]] auto dot(const Tile<A> &a, const Tile<B> &b, SourceLoc loc = SourceLoc::current()) {
+    using C = ProductAccumulator<A, B>;
+    return Tile<C>(core::dot(a.value(loc), b.value(loc), scalar_type_of<C>, nullptr, loc), loc);
+}
+template<class A, class B>
+[[nodiscard]] auto dot(const Tile<A> &a, const Tile<B> &b, MmaPolicy policy,
+                       SourceLoc loc = SourceLoc::current()) {
+    using C = ProductAccumulator<A, B>;
+    return Tile<C>(core::dot(a.value(loc), b.value(loc), scalar_type_of<C>, &policy, loc), loc);
+}
+
+/// a[i]·b[j] of two tiles of one dimension each, whatever the identities: a's dimension, then b's, each keeping its
+/// identity where the two are distinct. Other ranks: ShapeError.
+template<class A, class B>
+[[nodiscard]] auto outer(const Tile<A> &a, const Tile<B> &b, SourceLoc loc = SourceLoc::current()) {
+    using C = ProductAccumulator<A, B>;
+    return Tile<C>(core::outer(a.value(loc), b.value(loc), scalar_type_of<C>, loc), loc);
 }
 
 /// The sum of products that `spec` names, as in "bmk,bkn->bmn": one letter a dimension of each operand, in

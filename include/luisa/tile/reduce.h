@@ -6,6 +6,12 @@
 
 namespace luisa::tile {
 
+/// Which of several equal elements is meant: the one that a reduction finds, or that which comes first in an order.
+enum class TieBreak : uint8_t {
+    LOWEST_INDEX, ///< the one before the others in the source: sorting is stable
+    HIGHEST_INDEX,///< the one after the others in the source
+};
+
 namespace core {
 
 template<class... X> struct first_staged;
@@ -21,8 +27,20 @@ using staged_result = std::conditional_t<(TileValue<X> || ...), Tile<T>, Scalar<
 
 Value *reduce(Reducer reducer, Value *x, const std::vector<Dim> &dims, ReductionPolicy policy,
               Value *mask, NanPolicy nan, SourceLoc loc);
+/// The position of the extreme.
+Value *position(Reducer reducer, Value *x, const std::vector<Dim> &dims, Value *mask, NanPolicy nan,
+                TieBreak ties, SourceLoc loc);
 /// The kernel's default reduction policy.
 ReductionPolicy default_reduction(SourceLoc loc);
+
+/// op(a, b) of two operands, one of which may be a host number.
+template<class A, class B> auto binary(const char *op, const A &a, const B &b, SourceLoc loc) {
+    using T = staged_element<A, B>;
+    TileArg<T> x{a, loc}, y{b, loc};
+    return staged_result<T, A, B>(elementwise(op, {x.v, y.v}, loc), loc);
+}
+/// What tells `fmin` as the name of a reducer from its elementwise form.
+struct ReducerName {};
 
 }// namespace core
 
@@ -31,21 +49,43 @@ struct ReducerFunction {
     Reducer reducer;
     const char *op;///< TileIR name of the elementwise form
 
+    constexpr ReducerFunction(Reducer reducer, const char *op) : reducer{reducer}, op{op} {}
+    /// Implicit from the functions `fmin` and `fmax`.
+    constexpr ReducerFunction(ReducerFunction (*name)(core::ReducerName))
+        : ReducerFunction{name(core::ReducerName{})} {}
+
     template<class A, class B>
         requires(StagedValue<A> || StagedValue<B>)
     auto operator()(const A &a, const B &b, SourceLoc loc = SourceLoc::current()) const {
-        using T = core::staged_element<A, B>;
-        TileArg<T> x{a, loc}, y{b, loc};
-        return core::staged_result<T, A, B>(core::elementwise(op, {x.v, y.v}, loc), loc);
+        return core::binary(op, a, b, loc);
     }
 };
 
 inline constexpr ReducerFunction add{Reducer::ADD, "add"}, multiply{Reducer::MULTIPLY, "mul"},
     minimum{Reducer::MINIMUM, "minimum"}, maximum{Reducer::MAXIMUM, "maximum"},
-    fmin{Reducer::FMIN, "fmin"}, fmax{Reducer::FMAX, "fmax"},
     logical_and{Reducer::LOGICAL_AND, "and"}, logical_or{Reducer::LOGICAL_OR, "or"},
     bit_and{Reducer::BIT_AND, "and"}, bit_or{Reducer::BIT_OR, "or"},
     bit_xor{Reducer::BIT_XOR, "xor"};
+
+// Functions, unlike the other reducers: <cmath> declares functions of these names, beside which no object of theirs
+// could be named after `using namespace luisa::tile`.
+
+/// The smaller of two elements, and of a number and NaN the number; −0 is below +0.
+template<class A, class B>
+    requires(StagedValue<A> || StagedValue<B>)
+[[nodiscard]] auto fmin(const A &a, const B &b, SourceLoc loc = SourceLoc::current()) {
+    return core::binary("fmin", a, b, loc);
+}
+/// `fmin` where a reducer is meant: `reduce(x, axis, fmin)`.
+[[nodiscard]] constexpr ReducerFunction fmin(core::ReducerName) { return {Reducer::FMIN, "fmin"}; }
+/// The larger of two elements, and of a number and NaN the number; −0 is below +0.
+template<class A, class B>
+    requires(StagedValue<A> || StagedValue<B>)
+[[nodiscard]] auto fmax(const A &a, const B &b, SourceLoc loc = SourceLoc::current()) {
+    return core::binary("fmax", a, b, loc);
+}
+/// `fmax` where a reducer is meant: `reduce(x, axis, fmax)`.
+[[nodiscard]] constexpr ReducerFunction fmax(core::ReducerName) { return {Reducer::FMAX, "fmax"}; }
 
 /// Reducers without an elementwise form: the position of the extreme, int64.
 struct ArgReducer {
@@ -92,6 +132,11 @@ namespace nan {
 inline constexpr NanPolicy propagate = NanPolicy::PROPAGATE, ignore = NanPolicy::IGNORE;
 }// namespace nan
 
+namespace tie {
+inline constexpr TieBreak lowest_index = TieBreak::LOWEST_INDEX,
+                          highest_index = TieBreak::HIGHEST_INDEX;
+}// namespace tie
+
 /// The dimensions that a reduction folds: one or several axes or dims.
 struct ReduceAxes {
     std::vector<Dim> dims;
@@ -114,8 +159,9 @@ struct MaskArg {
 };
 
 struct ReduceOptions {
-    MaskArg mask = {};                   ///< contributions where it is false are skipped
-    NanPolicy nan = NanPolicy::PROPAGATE;///< what NaN does to argmin and argmax
+    MaskArg mask = {};                     ///< contributions where it is false are skipped
+    NanPolicy nan = NanPolicy::PROPAGATE;  ///< what NaN does to argmin and argmax
+    TieBreak ties = TieBreak::LOWEST_INDEX;///< which of equal elements argmin and argmax find
 };
 
 /// Folds `axes` of x by `op`, seeded with its identity; the other dimensions stay. A dimension that x
@@ -139,14 +185,15 @@ template<class T>
                              SourceLoc loc = SourceLoc::current()) {
     return reduce(x, axes, op, core::default_reduction(loc), {}, loc);
 }
-/// Position of the extreme along `axes`: lexicographic, lowest among equals; the first NaN wins unless
-/// `options.nan` says otherwise. Of nothing: ValueError.
+/// Position of the extreme along `axes`: lexicographic, lowest among equals unless `options.ties` says
+/// otherwise; a NaN wins, and NaNs are equals, unless `options.nan` passes over them. Where the mask leaves nothing:
+/// -1. Of an extent of zero: ValueError.
 template<class T>
 [[nodiscard]] Tile<int64_t> reduce(const Tile<T> &x, const ReduceAxes &axes, ArgReducer op,
                                    ReduceOptions options = {},
                                    SourceLoc loc = SourceLoc::current()) {
-    return {core::reduce(op.reducer, x.value(loc), axes.dims, core::default_reduction(loc),
-                         options.mask.v, options.nan, loc),
+    return {core::position(op.reducer, x.value(loc), axes.dims, options.mask.v, options.nan,
+                           options.ties, loc),
             loc};
 }
 

@@ -16,6 +16,9 @@ struct ScatterRule {
     Reducer reducer = Reducer::ADD;
     /// Implicit from a reducer: `scatter(x, axis, index, values, add)`.
     constexpr ScatterRule(ReducerFunction op) : kind{Kind::REDUCE}, reducer{op.reducer} {}
+    /// Implicit from the functions `fmin` and `fmax`.
+    constexpr ScatterRule(ReducerFunction (*name)(core::ReducerName))
+        : ScatterRule{ReducerFunction{name}} {}
     constexpr explicit ScatterRule(Kind kind) : kind{kind} {}
 };
 

@@ -5,7 +5,7 @@
 // Elements in order along one axis. Every function here is a composition of tile operations: a network of
 // exchanges over keys that are compared as integers. The order is total, so the result is one and the same on
 // every device: by value, NaN at the end that the options name, and equal values (-0 and +0 are equal, any two
-// NaN are) by their place in the source.
+// NaN are) by their place in the source, upward unless the options say otherwise.
 
 namespace luisa::tile {
 
@@ -21,14 +21,6 @@ enum class NanPlace : uint8_t {
 namespace nan {
 inline constexpr NanPlace last = NanPlace::LAST, first = NanPlace::FIRST, reject = NanPlace::REJECT;
 }// namespace nan
-
-/// Which of two equal elements comes first.
-enum class TieBreak : uint8_t {
-    LOWEST_INDEX,///< the one before the other in the source: sorting is stable
-};
-namespace tie {
-inline constexpr TieBreak lowest_index = TieBreak::LOWEST_INDEX;
-}// namespace tie
 
 enum class SortAlgorithm : uint8_t {
     NETWORK,///< values are read again from the source by index
@@ -111,7 +103,7 @@ template<class T>
 }
 
 /// Two tiles that are in order along `axis`, as one that is; the axis is as long as both together. Among equal
-/// elements those of `a` come first. Indices count through a, then b. What is not in order gives some
+/// elements those of `a` come first, with `tie::highest_index` those of `b`. Indices count through a, then b. What is not in order gives some
 /// permutation. Other dimensions that differ: ShapeError.
 template<class T>
 [[nodiscard]] RankedTile<T> merge_sorted(const Tile<T> &a, const Tile<T> &b, DimArg axis,

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <luisa/tile/nest.h>
+#include <luisa/tile/sort.h>
 
 // The K largest values of a reduction, with their places.
 
 namespace luisa::tile {
+
+namespace core {
+/// Poisons the capture and throws.
+[[noreturn]] void fail(ErrorKind kind, std::string message, SourceLoc loc,
+                       std::vector<Error::Note> notes);
+}// namespace core
 
 /// The K largest values so far, largest first, equal ones by ascending index, NaNs last; an index of -1 marks
 /// a place that nothing has taken yet (its value is zero).
@@ -33,10 +40,25 @@ template<class T>
 template<class T, int K> [[nodiscard]] TopKState<T, K> topk_identity() {
     TopKState<T, K> state;
     for (int i = 0; i < K; ++i) {
-        state.values[static_cast<size_t>(i)] = Scalar<T>{0};
+        state.values[static_cast<size_t>(i)] = full<T>(shape(), T{});
         state.indices[static_cast<size_t>(i)] = Scalar<int64_t>{-1};
     }
     return state;
+}
+/// The same with its order written out. There is a contract for this one alone: `descending`, `tie::lowest_index` and
+/// `nan::last`; others are a ValueError, and `topk` has them.
+template<class T, int K>
+[[nodiscard]] TopKState<T, K> topk_identity(SortOrder order, TieBreak ties = TieBreak::LOWEST_INDEX,
+                                            NanPlace nans = NanPlace::LAST,
+                                            SourceLoc loc = SourceLoc::current()) {
+    if (order != SortOrder::DESCENDING || ties != TieBreak::LOWEST_INDEX ||
+        nans != NanPlace::LAST) {
+        core::fail(ErrorKind::VALUE,
+                   "topk_identity: this contract keeps the largest values, equal ones by their "
+                   "lowest index, NaN last; topk(x, axis, k, order, options) has other orders",
+                   loc, {});
+    }
+    return topk_identity<T, K>();
 }
 
 namespace core {
@@ -75,8 +97,9 @@ template<int K, class T>
 
 /// Merges the K largest values of two parts of the data.
 template<int K> struct TopKMerge {
-    using states = std::tuple<TopKState<float, K>, TopKState<double, K>, TopKState<int32_t, K>,
-                              TopKState<int64_t, K>>;
+    template<class... T> using States = std::tuple<TopKState<T, K>...>;
+    using states = States<float, double, half, bfloat16, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                          uint16_t, uint32_t, uint64_t>;
     static constexpr bool commutative = true;
     static constexpr bool shipped_with_luisa_tile = true;
     /// The state of no values.

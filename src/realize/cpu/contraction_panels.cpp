@@ -79,11 +79,7 @@ int64_t ContractionLowering::trips(const ir::Operation &nest) const {
     const auto &payload = nest.get<ir::NestPayload>();
     auto at = [&](size_t i) {
         auto known = analysis::interval_of(nest.operand(i));
-        if (known.low != known.high) {
-            throw UnsupportedError{"a product whose vector operand is not contiguous needs a "
-                                   "static trip count on the CPU",
-                                   nest.loc};
-        }
+        require(known.low == known.high, "panels are planned where every trip count is static");
         return known.low;
     };
     if (payload.is_range) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <luisa/tile/ops/compute.h>
 #include <luisa/tile/quantize.h>
 #include <luisa/tile/reduce.h>
 
@@ -29,7 +30,8 @@ template<class U>
 [[nodiscard]] Tile<uint8_t> block_scale(const Tile<float> &x, const ReduceAxes &elements,
                                         SourceLoc loc = SourceLoc::current()) {
     static_assert(!grid::Grid<U>::integer, "block_scale<U>: U is a floating-point format");
-    auto largest = reduce(abs(x, loc), elements, maximum);
+    (void)count_along("block_scale", x, elements.dims, loc);
+    auto largest = reduce(abs(x, loc), elements, maximum, loc);
     auto exponent = cast<int32_t>(bitcast<uint32_t>(largest, loc) >> 23u, loc);
     auto code = maximum(exponent - largest_exponent<U>, int32_t{0});
     return cast<uint8_t>(ite(exponent == int32_t{255}, int32_t{255}, code), loc);

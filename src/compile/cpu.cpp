@@ -7,6 +7,7 @@
 #include "realize/cpu/realize.h"
 #include "transform/collective.h"
 #include "transform/contracts.h"
+#include "transform/insert_copies.h"
 
 #include <chrono>
 
@@ -35,12 +36,16 @@ Planned plan_for(const ir::Module &candidate, const CpuOptions &options) {
     auto notes = transform::tree_notes(candidate);
     bool collective = transform::has_collective_updates(candidate);
     bool contracts = transform::has_contracts(candidate);
-    if (collective || contracts) {
+    bool observed = transform::has_observed_inserts(candidate);
+    if (collective || contracts || observed) {
         planned.transformed = ir::clone(candidate);
     }
     if (contracts) {
         auto how = transform::expand_contracts(*planned.transformed, facts.vector_bytes);
         notes.insert(notes.end(), how.begin(), how.end());
+    }
+    if (observed) {
+        transform::separate_observed_inserts(*planned.transformed);
     }
     if (collective) {
         transform::hoist_collective_updates(*planned.transformed, options.may_alias);

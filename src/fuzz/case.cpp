@@ -89,7 +89,8 @@ std::string to_text(const Case &c) {
     std::ostringstream out;
     out << "// SPDX-License-Identifier: Apache-2.0\n";
     out << settings_mark << (c.settings.cpu.empty() ? "host" : c.settings.cpu) << " "
-        << c.settings.threads << " " << c.settings.may_alias << " " << c.settings.backwards << "\n";
+        << c.settings.threads << " " << c.settings.may_alias << " " << c.settings.backwards << " "
+        << c.settings.vector_bytes << " " << c.settings.small_caches << "\n";
     for (const auto &input : c.inputs) {
         write_input(out, input);
     }
@@ -107,7 +108,7 @@ Case from_text(const std::string &text, const std::string &file_name) {
         } else if (line.rfind(settings_mark, 0) == 0) {
             std::istringstream in{line.substr(std::strlen(settings_mark))};
             in >> c.settings.cpu >> c.settings.threads >> c.settings.may_alias >>
-                c.settings.backwards;
+                c.settings.backwards >> c.settings.vector_bytes >> c.settings.small_caches;
             c.settings.cpu = c.settings.cpu == "host" ? "" : c.settings.cpu;
         }
     }

@@ -25,7 +25,9 @@ struct Settings {
     std::string cpu;///< as LLVM names it; empty: this machine
     int threads = 1;
     bool may_alias = false;
-    bool backwards = false;///< tasks in reverse order
+    bool backwards = false;   ///< tasks in reverse order
+    int vector_bytes = 0;     ///< what the planner is told of the target; 0: what it has
+    bool small_caches = false;///< the planner is told of caches that hardly anything fits into
     friend bool operator==(const Settings &, const Settings &) = default;
 };
 

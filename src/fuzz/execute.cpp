@@ -93,6 +93,15 @@ compiler::CpuOptions options_of(const Settings &settings) {
             options.target = {level->name, level->features};
         }
     }
+    auto facts = target::cpu_facts(options.target.features, settings.threads);
+    if (settings.vector_bytes > 0) {
+        facts.vector_bytes = std::min(facts.vector_bytes, settings.vector_bytes);
+    }
+    if (settings.small_caches) {
+        facts.l1_bytes = 1 << 10;
+        facts.l2_bytes = 4 << 10;
+    }
+    options.facts = facts;
     return options;
 }
 
@@ -165,6 +174,29 @@ const char *to_string(OutcomeKind kind) noexcept {
         "same",    "unsupported", "excluded", "different", "error",
         "invalid", "text",        "race",     "crash",     "hang"};
     return names[static_cast<size_t>(kind)];
+}
+
+std::vector<Settings> variants(const Settings &given) {
+    std::vector<Settings> all;
+    auto add = [&](auto change) {
+        auto s = given;
+        change(s);
+        if (std::find(all.begin(), all.end(), s) == all.end()) {
+            all.push_back(s);
+        }
+    };
+    add([](Settings &) {});
+    for (const char *cpu : {"x86-64", "x86-64-v3", "x86-64-v4"}) {
+        add([&](Settings &s) { s.cpu = cpu; });
+    }
+    for (int threads : {1, 2, 7}) {
+        add([&](Settings &s) { s.threads = threads; });
+    }
+    add([](Settings &s) { s.backwards = !s.backwards; });
+    add([](Settings &s) { s.vector_bytes = 16; });
+    add([](Settings &s) { s.vector_bytes = 32; });
+    add([](Settings &s) { s.small_caches = !s.small_caches; });
+    return all;
 }
 
 Outcome execute(const Case &c) {

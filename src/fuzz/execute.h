@@ -32,4 +32,8 @@ struct Outcome {
 /// NaN equals any NaN. Never throws for what the program does; a crash is the caller's to survive.
 [[nodiscard]] Outcome execute(const Case &c);
 
+/// `given`, and with each of: the generic levels of the processor family, 1, 2 and 7 threads, the other order
+/// of tasks, narrower vectors, and other caches. All of them are compared with the interpreter.
+[[nodiscard]] std::vector<Settings> variants(const Settings &given);
+
 }// namespace luisa::tile::fuzz

@@ -41,8 +41,11 @@ Case reduced(const Case &failing, const Outcome &outcome, int seconds) {
 }
 
 /// `reported`: what earlier failures were like; only the first of a kind is made small.
-void report_failure(const FuzzOptions &options, uint64_t index, std::set<std::string> &reported) {
+void report_failure(const FuzzOptions &options, const BatchResult::Failure &failure,
+                    std::set<std::string> &reported) {
+    auto index = failure.index;
     auto c = generate(Random{options.seed, index});
+    c.settings = variants(c.settings)[failure.variant];
     auto outcome = execute_isolated(c, options.timeout_s);
     auto name = "--seed " + std::to_string(options.seed) + " --case " + std::to_string(index);
     options.report("FAILED " + name + ": " + to_string(outcome.kind) + ": " + outcome.message +
@@ -116,11 +119,12 @@ bool run_fuzz(const FuzzOptions &options) {
                                  : std::max(1u, std::thread::hardware_concurrency());
     std::vector<Batch> batches;
     for (uint64_t i = 0; i < std::min(jobs, options.count); ++i) {
-        batches.push_back({options.seed, options.first + i, options.first + options.count, jobs});
+        batches.push_back({options.seed, options.first + i, options.first + options.count, jobs,
+                           options.every_setting});
     }
     uint64_t counts[outcome_kind_count] = {};
     Coverage coverage;
-    std::vector<uint64_t> failing;
+    std::vector<BatchResult::Failure> failing;
     auto results = run_batches(batches, options.timeout_s);
     for (const auto &r : results) {
         for (size_t i = 0; i < outcome_kind_count; ++i) {
@@ -128,10 +132,11 @@ bool run_fuzz(const FuzzOptions &options) {
         }
         coverage.add(r.coverage);
         for (const auto &f : r.failures) {
-            failing.push_back(f.index);
+            failing.push_back(f);
         }
     }
-    std::sort(failing.begin(), failing.end());
+    std::sort(failing.begin(), failing.end(),
+              [](const auto &a, const auto &b) { return a.index < b.index; });
     options.report("seed " + std::to_string(options.seed) + ", " + std::to_string(options.count) +
                    " programs: " + summary(counts));
     std::set<std::string> reported;

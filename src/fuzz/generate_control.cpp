@@ -265,6 +265,10 @@ Case generate(Random random) {
     c.settings.threads = p.random.pick({1, 2, 3, 7});
     c.settings.may_alias = aliases || p.random.chance(30);
     c.settings.backwards = p.random.chance(40);
+    if (p.random.chance(25)) {
+        c.settings.vector_bytes = p.random.pick({16, 32});
+        c.settings.small_caches = p.random.chance(50);
+    }
     return c;
 }
 

@@ -170,7 +170,8 @@ struct Progress {
             }
         }
     }
-    uint64_t next = 0;///< the case that runs now
+    uint64_t next = 0; ///< the case that runs now
+    size_t variant = 0;///< and its settings
     uint64_t counts[outcome_kind_count] = {};
     Coverage coverage;
     BatchResult::Failure failures[most_failures];
@@ -179,7 +180,7 @@ struct Progress {
     void record(OutcomeKind kind) {
         ++counts[static_cast<size_t>(kind)];
         if (is_failure(kind) && failure_count < most_failures) {
-            failures[failure_count++] = {next, kind};
+            failures[failure_count++] = {next, kind, variant};
         }
     }
 };
@@ -198,7 +199,14 @@ struct Worker {
             for (; progress->next < batch.end && progress->failure_count < most_failures;
                  progress->next += batch.stride) {
                 auto c = generate(Random{batch.seed, progress->next});
+                progress->variant = 0;
                 auto outcome = execute(c);
+                auto all = batch.every_setting ? variants(c.settings) : std::vector<Settings>{};
+                for (size_t i = 1; i < all.size() && outcome.kind == OutcomeKind::SAME; ++i) {
+                    progress->variant = i;
+                    c.settings = all[i];
+                    outcome = execute(c);
+                }
                 if (outcome.kind == OutcomeKind::SAME) {
                     progress->coverage.add(*c.module, c.features);
                 } else if (outcome.kind == OutcomeKind::UNSUPPORTED) {

@@ -16,6 +16,7 @@ namespace luisa::tile::fuzz {
 /// The cases `first`, `first + stride`, … below `end` of a run.
 struct Batch {
     uint64_t seed = 0, first = 0, end = 0, stride = 1;
+    bool every_setting = false;///< each program under all `variants` of its settings
 };
 
 /// What a batch came to.
@@ -23,6 +24,7 @@ struct BatchResult {
     struct Failure {
         uint64_t index = 0;
         OutcomeKind kind = OutcomeKind::SAME;
+        size_t variant = 0;
     };
     /// A way in which programs are unsupported, and one of them.
     struct Refusal {

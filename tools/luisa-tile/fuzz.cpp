@@ -39,6 +39,7 @@ int run_fuzz(const FuzzSettings &settings) {
     options.reduce_s = settings.reduce;
     options.folder = settings.save;
     options.need_coverage = settings.coverage;
+    options.every_setting = settings.every_setting;
     options.report = [](const std::string &text) {
         std::fputs(text.c_str(), stdout);
         std::fflush(stdout);

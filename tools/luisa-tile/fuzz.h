@@ -12,7 +12,7 @@ struct FuzzSettings {
     int64_t one_case = -1;///< only this case
     int jobs = 0, timeout = 20, reduce = 60;
     std::string save, replay;
-    bool coverage = false, print = false;
+    bool coverage = false, print = false, every_setting = false;
 };
 
 /// Runs what the settings say and prints the report. Returns the exit status.

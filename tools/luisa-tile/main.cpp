@@ -163,7 +163,10 @@ int main(int argc, char **argv) {
         ->capture_default_str();
     fuzzes->add_option("--save", fuzz.save, "Folder for failing programs; otherwise printed");
     fuzzes->add_option("--replay", fuzz.replay, "Run this saved program instead");
-    fuzzes->add_flag("--coverage", fuzz.coverage, "Fail if no program had some operation");
+    fuzzes->add_flag("--coverage", fuzz.coverage,
+                     "Fail if a pair of operation, region, policy, type or bounds is rare");
+    fuzzes->add_flag("--every-setting", fuzz.every_setting,
+                     "Each program for several targets, numbers of threads and plans");
     fuzzes->add_flag("--print", fuzz.print, "Print the program of --case and do not run it");
 
     CLI11_PARSE(app, argc, argv);

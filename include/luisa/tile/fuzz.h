@@ -12,8 +12,12 @@ struct FuzzOptions {
     int jobs = 0;                              ///< processes at once; 0: one a core
     int timeout_s = 20;                        ///< for one program
     int reduce_s = 60;                         ///< to make one failing program small; 0: not at all
-    std::string folder;        ///< failing programs are written here; empty: nowhere
-    bool need_coverage = false;///< an operation that no program had fails the run
+    std::string folder;///< failing programs are written here; empty: nowhere
+    bool need_coverage =
+        false;///< a pair of aspects that programs can have, met less than 5 times, fails the run
+    bool every_setting =
+        false;///< each program for all generic levels of the processor family, several numbers
+              ///< of threads, orders of tasks and descriptions of the machine
     std::function<void(const std::string &)> report;///< gets the report piece by piece
 };
 

@@ -13,7 +13,7 @@ namespace {
 std::string program(const std::string &update) {
     return R"(// argument i32 view 2 4 3 3 1 0 010000000200000003000000040000000500000006000000070000000800000009000000100000001100000012000000
 // argument i32 view 2 4 3 3 1 0 000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000
-kernel @k(%x: view<i32, 4, 3>, %y: view<i32, 4, 3>) {
+kernel @k(%x: view<i32, 4 x 3>, %y: view<i32, 4 x 3>) {
   %zero = constant 0 : i64
   %four = constant 4 : i64
   %t = load %x, %zero, %zero : tile<i32, a:4 b:3>

@@ -107,7 +107,9 @@ std::optional<IndexPoint> Affine::at(const IndexPoint &point) const {
     return image;
 }
 
-bool DigitBox::any_ragged() const { return std::find(ragged.begin(), ragged.end(), true) != ragged.end(); }
+bool DigitBox::any_ragged() const {
+    return std::find(ragged.begin(), ragged.end(), true) != ragged.end();
+}
 
 DigitBox digits_of(const Affine &map, const IndexPoint &extents) {
     DigitBox out;
@@ -207,8 +209,8 @@ namespace {
 
 /// One digit of `inner` with its step in one coordinate of `outer`, cut at the digits of that coordinate.
 struct Cut {
-    int64_t extent;      ///< of the part of the inner digit
-    IndexPoint stride;   ///< what it adds to the image
+    int64_t extent;   ///< of the part of the inner digit
+    IndexPoint stride;///< what it adds to the image
 };
 
 /// Adds what an inner digit of `extent` steps of `step` does to the outer coordinate of `mode`. `used` counts per

@@ -108,7 +108,8 @@ std::optional<BitLinear> bits_of(const Affine &map, const IndexPoint &extents) {
     for (size_t i = 0; i < box.digits.size(); ++i) {
         const auto &digit = box.digits[i];
         bool top = i + 1 == box.digits.size() || box.digits[i + 1].coordinate != digit.coordinate;
-        auto extent = static_cast<uint64_t>(digit.extent), lower = static_cast<uint64_t>(digit.lower);
+        auto extent = static_cast<uint64_t>(digit.extent),
+             lower = static_cast<uint64_t>(digit.lower);
         if ((!top && !std::has_single_bit(extent)) || !std::has_single_bit(lower)) {
             return std::nullopt;
         }

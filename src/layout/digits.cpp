@@ -83,9 +83,9 @@ Steps composed(const Steps &outer, const Steps &inner, const char *what) {
         }
     }
     if (!fits) {
-        throw_error(ErrorKind::VALUE, std::string{what} +
-                                          ": the composition has no digits of its own: " +
-                                          map.text());
+        throw_error(ErrorKind::VALUE,
+                    std::string{what} +
+                        ": the composition has no digits of its own: " + map.text());
     }
     return out;
 }
@@ -167,7 +167,8 @@ IndexMap complement(const IndexMap &layout, int64_t size) {
         throw_error(ErrorKind::VALUE,
                     "complement: a size of " + std::to_string(size) + "; it is at least 1");
     }
-    return layout_of({complement_of(coalesced(modes_of(layout, "complement")), size, "complement")});
+    return layout_of(
+        {complement_of(coalesced(modes_of(layout, "complement")), size, "complement")});
 }
 
 /// The digits of outer[inner], mode by mode. That modes may be composed one by one and added, without a carry from
@@ -180,9 +181,9 @@ static std::vector<Steps> composed_modes(const Steps &outer, const std::vector<S
     }
     auto whole = compose(layout_of({outer}), layout_of(inner));
     if (equivalent(whole, layout_of(out)).proof != Proof::PROVEN) {
-        throw_error(ErrorKind::VALUE, std::string{what} +
-                                          ": the composition has no digits of its own: " +
-                                          whole.text());
+        throw_error(ErrorKind::VALUE,
+                    std::string{what} +
+                        ": the composition has no digits of its own: " + whole.text());
     }
     return out;
 }
@@ -220,7 +221,9 @@ static std::vector<std::pair<Steps, Steps>> divided_modes(const IndexMap &layout
     return out;
 }
 
-static void append(Steps &to, const Steps &steps) { to.insert(to.end(), steps.begin(), steps.end()); }
+static void append(Steps &to, const Steps &steps) {
+    to.insert(to.end(), steps.begin(), steps.end());
+}
 
 IndexMap logical_divide(const IndexMap &layout, const std::vector<IndexMap> &tilers) {
     std::vector<Steps> out;
@@ -300,9 +303,8 @@ IndexMap right_inverse(const IndexMap &layout) {
         places.emplace_back(step, before);
         before *= step.extent;
     }
-    std::stable_sort(places.begin(), places.end(), [](const auto &a, const auto &b) {
-        return a.first.stride < b.first.stride;
-    });
+    std::stable_sort(places.begin(), places.end(),
+                     [](const auto &a, const auto &b) { return a.first.stride < b.first.stride; });
     Steps out;
     int64_t reached = 1;
     for (const auto &[step, number] : places) {
@@ -338,8 +340,8 @@ IndexMap recast(const IndexMap &layout, int from_bits, int to_bits) {
             } else {
                 auto share = k / stride;// of these elements make a wider one
                 if (k % stride != 0 || (extent % share != 0 && share % extent != 0)) {
-                    refuse("a digit does not divide into elements of " +
-                           std::to_string(to_bits) + " bits");
+                    refuse("a digit does not divide into elements of " + std::to_string(to_bits) +
+                           " bits");
                 }
                 extent = std::max<int64_t>(extent / share, 1);
                 stride = 1;

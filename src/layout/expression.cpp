@@ -48,10 +48,10 @@ Result ne(const Args &x) { return x[0] != x[1]; }
 Result select(const Args &x) { return x[0] ? x[1] : x[2]; }
 
 constexpr ExprOp ops[] = {
-    {"add", 2, add},     {"sub", 2, sub},     {"mul", 2, mul},      {"div", 2, div},
-    {"mod", 2, mod},     {"and", 2, bit_and}, {"or", 2, bit_or},    {"xor", 2, bit_xor},
-    {"shl", 2, shl},     {"shr", 2, shr},     {"min", 2, smaller},  {"max", 2, larger},
-    {"lt", 2, lt},       {"le", 2, le},       {"eq", 2, eq},        {"ne", 2, ne},
+    {"add", 2, add},       {"sub", 2, sub},     {"mul", 2, mul},     {"div", 2, div},
+    {"mod", 2, mod},       {"and", 2, bit_and}, {"or", 2, bit_or},   {"xor", 2, bit_xor},
+    {"shl", 2, shl},       {"shr", 2, shr},     {"min", 2, smaller}, {"max", 2, larger},
+    {"lt", 2, lt},         {"le", 2, le},       {"eq", 2, eq},       {"ne", 2, ne},
     {"select", 3, select},
 };
 
@@ -166,8 +166,7 @@ std::shared_ptr<const ExprNode> make_expr(const ExprOp *op,
         x[i] = operands[i]->value;
     }
     if (auto value = constant ? op->apply(x) : std::nullopt) {
-        return std::make_shared<ExprNode>(
-            ExprNode{ExprNode::Kind::CONSTANT, *value, nullptr, {}});
+        return std::make_shared<ExprNode>(ExprNode{ExprNode::Kind::CONSTANT, *value, nullptr, {}});
     }
     return std::make_shared<ExprNode>(
         ExprNode{ExprNode::Kind::OPERATION, 0, op, std::move(operands)});
@@ -211,8 +210,8 @@ IndexExpr::IndexExpr(int64_t value)
           core::ExprNode{core::ExprNode::Kind::CONSTANT, value, nullptr, {}})} {}
 
 IndexExpr IndexExpr::coordinate(size_t axis) {
-    return IndexExpr{std::make_shared<core::ExprNode>(core::ExprNode{
-        core::ExprNode::Kind::COORDINATE, static_cast<int64_t>(axis), nullptr, {}})};
+    return IndexExpr{std::make_shared<core::ExprNode>(
+        core::ExprNode{core::ExprNode::Kind::COORDINATE, static_cast<int64_t>(axis), nullptr, {}})};
 }
 
 IndexExpr IndexExpr::make(std::string_view op, const IndexExpr &a, const IndexExpr &b) {
@@ -224,8 +223,7 @@ IndexExpr IndexExpr::make(std::string_view op, const IndexExpr &a, const IndexEx
 IndexExpr IndexExpr::minimum(const IndexExpr &a, const IndexExpr &b) { return make("min", a, b); }
 IndexExpr IndexExpr::maximum(const IndexExpr &a, const IndexExpr &b) { return make("max", a, b); }
 
-IndexExpr IndexExpr::select(const IndexExpr &condition, const IndexExpr &yes,
-                            const IndexExpr &no) {
+IndexExpr IndexExpr::select(const IndexExpr &condition, const IndexExpr &yes, const IndexExpr &no) {
     return IndexExpr{
         core::make_expr(core::find_expr_op("select"), {condition._node, yes._node, no._node})};
 }

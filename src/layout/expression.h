@@ -26,8 +26,8 @@ struct ExprNode {
 };
 
 /// An operation on operands; folded if they are all constants and it is defined.
-[[nodiscard]] std::shared_ptr<const ExprNode>
-make_expr(const ExprOp *op, std::vector<std::shared_ptr<const ExprNode>> operands);
+[[nodiscard]] std::shared_ptr<const ExprNode> make_expr(
+    const ExprOp *op, std::vector<std::shared_ptr<const ExprNode>> operands);
 
 /// The expression of a point that has `by` more coordinates in front.
 [[nodiscard]] std::shared_ptr<const ExprNode> shifted(const ExprNode &expr, size_t by);

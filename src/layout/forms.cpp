@@ -71,7 +71,7 @@ std::optional<Sum> sum_of_expr(const ExprNode &e, size_t rank) {
         bool fits = is_constant(*b) && (*b)[0] >= 0 && (*b)[0] <= 62;
         return fits ? scaled(*a, int64_t{1} << (*b)[0]) : std::nullopt;
     }
-    return is_constant(*b) ? scaled(*a, (*b)[0])
+    return is_constant(*b)   ? scaled(*a, (*b)[0])
            : is_constant(*a) ? scaled(*b, (*a)[0])
                              : std::nullopt;
 }

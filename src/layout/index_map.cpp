@@ -24,11 +24,11 @@ struct Evaluate {
     std::optional<IndexPoint> operator()(const Affine &map) const { return map.at(point); }
     std::optional<IndexPoint> operator()(const BitLinear &map) const { return map.at(point); }
     std::optional<IndexPoint> operator()(const Swizzle &map) const {
-        auto from = point[0] & ((((int64_t{1} << map.bits) - 1) << map.base)
-                                << std::max(map.shift, 0));
-        auto to = map.shift < 0 ? (point[0] & (((int64_t{1} << map.bits) - 1) << map.base))
-                                      << -map.shift
-                                : from >> map.shift;
+        auto from = point[0] &
+                    ((((int64_t{1} << map.bits) - 1) << map.base) << std::max(map.shift, 0));
+        auto to = map.shift < 0
+                      ? (point[0] & (((int64_t{1} << map.bits) - 1) << map.base)) << -map.shift
+                      : from >> map.shift;
         return IndexPoint{point[0] ^ to};
     }
     std::optional<IndexPoint> operator()(const Table &map) const {
@@ -77,12 +77,11 @@ std::optional<IndexPoint> image_of(const MapNode &node, const IndexPoint &point)
     return std::visit(Evaluate{point}, node.what);
 }
 
-[[noreturn]] void fail_shape(const std::string &message) {
-    throw_error(ErrorKind::SHAPE, message);
-}
+[[noreturn]] void fail_shape(const std::string &message) { throw_error(ErrorKind::SHAPE, message); }
 
 /// One digit a coordinate.
-Affine linear(const std::vector<IndexPoint> &columns, IndexPoint offset, const IndexPoint &extents) {
+Affine linear(const std::vector<IndexPoint> &columns, IndexPoint offset,
+              const IndexPoint &extents) {
     Affine out{{}, std::move(offset)};
     for (size_t i = 0; i < columns.size(); ++i) {
         out.modes.push_back({{std::max<int64_t>(extents[i], 1)}, {columns[i]}});
@@ -109,8 +108,8 @@ IndexMap select_axes(const IndexSet &domain, const std::vector<size_t> &axes) {
 
 void check_mode(const LayoutMode &mode, size_t rank) {
     if (mode.shape.size() != mode.stride.size()) {
-        fail_shape("mixed_radix: a mode of " + std::to_string(mode.shape.size()) +
-                   " digits has " + std::to_string(mode.stride.size()) + " strides");
+        fail_shape("mixed_radix: a mode of " + std::to_string(mode.shape.size()) + " digits has " +
+                   std::to_string(mode.stride.size()) + " strides");
     }
     int64_t size = 1;
     for (size_t j = 0; j < mode.shape.size(); ++j) {
@@ -120,13 +119,11 @@ void check_mode(const LayoutMode &mode, size_t rank) {
         }
         if (mode.shape[j] < 1) {
             throw_error(ErrorKind::VALUE, "mixed_radix: a digit of extent " +
-                                              std::to_string(mode.shape[j]) +
-                                              "; it is at least 1");
+                                              std::to_string(mode.shape[j]) + "; it is at least 1");
         }
         if (__builtin_mul_overflow(size, mode.shape[j], &size)) {
             throw_error(ErrorKind::VALUE,
-                        "mixed_radix: the mode " + tuple_text(mode.shape) +
-                            " is longer than 2^63");
+                        "mixed_radix: the mode " + tuple_text(mode.shape) + " is longer than 2^63");
         }
     }
 }
@@ -134,7 +131,8 @@ void check_mode(const LayoutMode &mode, size_t rank) {
 }// namespace
 
 BitLinear bits_of(const Swizzle &swizzle, int64_t size) {
-    auto width = std::max(bits_for(size), swizzle.base + swizzle.bits + std::max(-swizzle.shift, 0));
+    auto width = std::max(bits_for(size),
+                          swizzle.base + swizzle.bits + std::max(-swizzle.shift, 0));
     width = std::min(width, 62);
     BitLinear out{{width}, {width}, {}, 0};
     for (int b = 0; b < width; ++b) {
@@ -176,10 +174,10 @@ IndexMap IndexMap::permute(const IndexSet &domain, const std::vector<size_t> &or
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < std::max(sorted.size(), domain.rank()); ++i) {
         if (sorted.size() != domain.rank() || sorted[i] != i) {
-            throw_error(ErrorKind::VALUE,
-                        "permute: an order of " + std::to_string(order.size()) +
-                            " entries for a domain of rank " + std::to_string(domain.rank()) +
-                            "; name each coordinate once");
+            throw_error(ErrorKind::VALUE, "permute: an order of " + std::to_string(order.size()) +
+                                              " entries for a domain of rank " +
+                                              std::to_string(domain.rank()) +
+                                              "; name each coordinate once");
         }
     }
     return core::select_axes(domain, order);
@@ -311,8 +309,7 @@ IndexMap IndexMap::expression(const IndexSet &domain, const IndexSet &codomain,
                               std::vector<IndexExpr> images) {
     if (images.size() != codomain.rank()) {
         core::fail_shape("expression: " + std::to_string(images.size()) +
-                         " expressions for a codomain of rank " +
-                         std::to_string(codomain.rank()));
+                         " expressions for a codomain of rank " + std::to_string(codomain.rank()));
     }
     return core::make_map({domain, codomain, core::Expressions{std::move(images)}});
 }
@@ -326,8 +323,8 @@ std::optional<IndexPoint> IndexMap::at(const IndexPoint &point) const {
 
 IndexPoint IndexMap::operator()(const IndexPoint &point) const {
     if (!domain().contains(point)) {
-        throw_error(ErrorKind::INDEX, "the point " + core::tuple_text(point) +
-                                          " is not in the domain of " + text());
+        throw_error(ErrorKind::INDEX,
+                    "the point " + core::tuple_text(point) + " is not in the domain of " + text());
     }
     auto image = core::image_of(*_node, point);
     if (!image) {

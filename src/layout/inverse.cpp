@@ -301,10 +301,10 @@ std::vector<IndexPoint> LayoutCorr::related(const IndexPoint &point) const {
 
 LayoutCorr compose(const LayoutCorr &second, const LayoutCorr &first) {
     if (first.second().codomain().rank() != second.first().codomain().rank()) {
-        throw_error(ErrorKind::SHAPE,
-                    "compose: correspondences that meet in sets of rank " +
-                        std::to_string(first.second().codomain().rank()) + " and " +
-                        std::to_string(second.first().codomain().rank()));
+        throw_error(ErrorKind::SHAPE, "compose: correspondences that meet in sets of rank " +
+                                          std::to_string(first.second().codomain().rank()) +
+                                          " and " +
+                                          std::to_string(second.first().codomain().rank()));
     }
     auto between = first.second().prove();
     auto middle = first.second().into(second.first().codomain()).prove();

@@ -111,7 +111,7 @@ private:
     int64_t _budget, _steps = 0;
     std::vector<size_t> _order;
     IndexPoint _at;
-    std::vector<Wide> _missing;                    ///< of the target, by row
+    std::vector<Wide> _missing;                  ///< of the target, by row
     std::vector<std::vector<Wide>> _least, _most;///< what columns from i on can add to a row
 };
 

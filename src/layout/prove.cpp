@@ -220,8 +220,8 @@ IndexMap product(const IndexMap &a, const IndexMap &b) {
         }
         return out;
     };
-    return core::make_map({join(a.domain(), b.domain()), join(a.codomain(), b.codomain()),
-                           core::Product{a, b}});
+    return core::make_map(
+        {join(a.domain(), b.domain()), join(a.codomain(), b.codomain()), core::Product{a, b}});
 }
 
 }// namespace luisa::tile

@@ -254,8 +254,7 @@ private:
 
 }// namespace
 
-LayoutProof prove_affine(const Affine &map, const IndexPoint &extents,
-                         const IndexPoint &codomain) {
+LayoutProof prove_affine(const Affine &map, const IndexPoint &extents, const IndexPoint &codomain) {
     return AffineProver{map, extents, codomain}.run();
 }
 

@@ -168,9 +168,7 @@ private:
         return {Proof::PROVEN, {}};
     }
 
-    Claim missed(uint64_t image) const {
-        return {Proof::DISPROVEN, {unpack(image, _map.out)}};
-    }
+    Claim missed(uint64_t image) const { return {Proof::DISPROVEN, {unpack(image, _map.out)}}; }
 
     Claim surjectivity() const {
         for (size_t o = 0; o < _codomain.size(); ++o) {

@@ -89,7 +89,8 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string &expected) const {
-        auto got = _at < _text.size() ? "\"" + std::string{_text.substr(_at, 12)} + "\"" : "the end";
+        auto got = _at < _text.size() ? "\"" + std::string{_text.substr(_at, 12)} + "\""
+                                      : "the end";
         throw_error(ErrorKind::PARSE, "index map, column " + std::to_string(_at + 1) +
                                           ": expected " + expected + ", got " + got);
     }
@@ -122,8 +123,7 @@ private:
     int64_t integer() {
         skip();
         int64_t value = 0;
-        auto [end, error] =
-            std::from_chars(_text.data() + _at, _text.data() + _text.size(), value);
+        auto [end, error] = std::from_chars(_text.data() + _at, _text.data() + _text.size(), value);
         if (error != std::errc{}) {
             fail("an integer");
         }
@@ -162,8 +162,8 @@ private:
     IndexExpr expr() {
         skip();
         auto from = _at;
-        if (_at < _text.size() && (std::isdigit(static_cast<unsigned char>(_text[_at])) ||
-                                   _text[_at] == '-')) {
+        if (_at < _text.size() &&
+            (std::isdigit(static_cast<unsigned char>(_text[_at])) || _text[_at] == '-')) {
             return integer();
         }
         auto name = word();

@@ -176,7 +176,7 @@ struct LayoutProof {
 
 /// One coordinate as digits, the first the fastest, and what each digit adds to the image.
 struct LayoutMode {
-    std::vector<int64_t> shape;///< extents of the digits, each at least 1
+    std::vector<int64_t> shape;    ///< extents of the digits, each at least 1
     std::vector<IndexPoint> stride;///< one a digit: its step in each coordinate of the image
 };
 
@@ -198,7 +198,8 @@ public:
     /// Bits to bits: bit b of coordinate i toggles `bases[i][b]`, beginning with `offset`. The domain has
     /// 2^bases[i].size() points in dimension i, the codomain 2^bits[k] in dimension k; 62 bits each at most.
     [[nodiscard]] static IndexMap bit_linear(const std::vector<std::vector<IndexPoint>> &bases,
-                                             const std::vector<int> &bits, const IndexPoint &offset);
+                                             const std::vector<int> &bits,
+                                             const IndexPoint &offset);
     /// The XOR swizzle of addresses below `size`, with CuTe's numbers: bits [base, base + bits) are toggled by those
     /// `shift` places above; for a negative shift they toggle those `-shift` places above. It is its own inverse.
     /// |shift| < bits: ValueError.

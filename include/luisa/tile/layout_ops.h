@@ -17,7 +17,8 @@ namespace luisa::tile {
 /// A layout of one coordinate with as few digits as possible. Law: coalesce(A)({x}) = A[x].
 [[nodiscard]] IndexMap coalesce(const IndexMap &layout);
 /// The layout with modes joined one after another: result mode i has the digits of the modes `groups[i]` in order.
-[[nodiscard]] IndexMap group(const IndexMap &layout, const std::vector<std::vector<size_t>> &groups);
+[[nodiscard]] IndexMap group(const IndexMap &layout,
+                             const std::vector<std::vector<size_t>> &groups);
 /// The places that a layout leaves free below `size`, in ascending order. Laws, for an injective layout A whose
 /// strides nest: images of A and of the result meet in 0 only; sums of the two fill [0, size) if its cosize
 /// divides `size`, and more otherwise. Strides that do not nest: ValueError.

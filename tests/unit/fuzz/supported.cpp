@@ -22,7 +22,8 @@ kernel @k(%x: view<i32, 4 x 3>, %y: view<i32, 4 x 3>) {
     %one = constant 1 : i64
     %two = constant 2 : i64
     %go = lt %i, %two : bool
-)" + update + R"(
+)" + update +
+           R"(
     %row = extract %seen, %i {dims = [a]} : tile<i32, b:3>
     store %y, %row, %i, %zero {box = [one:1 b:3]}
     yield %u
@@ -34,8 +35,8 @@ kernel @k(%x: view<i32, 4 x 3>, %y: view<i32, 4 x 3>) {
 
 void expect_same(const std::string &update) {
     auto outcome = execute(from_text(program(update), "saved"));
-    EXPECT_EQ(outcome.kind, OutcomeKind::SAME) << to_string(outcome.kind) << ": "
-                                               << outcome.message;
+    EXPECT_EQ(outcome.kind, OutcomeKind::SAME)
+        << to_string(outcome.kind) << ": " << outcome.message;
 }
 
 TEST(ObservedInserts, UnderABranch) {
@@ -49,7 +50,8 @@ TEST(ObservedInserts, UnderABranch) {
 }
 
 TEST(ObservedInserts, InALoop) {
-    expect_same(R"(    %u = serial %two, %s {dims = [j]} : tile<i32, a:4 b:3> { %j: i64, %c: tile<i32, a:4 b:3> ->
+    expect_same(
+        R"(    %u = serial %two, %s {dims = [j]} : tile<i32, a:4 b:3> { %j: i64, %c: tile<i32, a:4 b:3> ->
       %old = extract %c, %i {dims = [a]} : tile<i32, b:3>
       %new = add %old, %seven : tile<i32, b:3>
       %v = insert %c, %new, %i {dims = [a]} : tile<i32, a:4 b:3>

@@ -82,11 +82,13 @@ TEST(Text, mapped_accesses_boxes_and_memory_survive_the_round_trip) {
   %7 = memory.alloc {in = private, strides = [1 8]} : tile<f32, m:8 n:8>
   %8 = per %6, %1 : tile<f32, q:4>
   %9 = broadcast %8 : tile<f32, q:4 #1:1>
-  %10 = insert %7, %9, %1, %1 {dims = [m n], box = [q:4 #1:1]} : tile<f32, m:8 n:8>
-  %11 = extract %10, %1 {dims = [n], box = [q:4]} : tile<f32, m:8 q:4>
-  %12 = extract %11, %1 {dims = [m]} : tile<f32, q:4>
-  %13 = insert %12, %6 : tile<f32, q:4>
-  store %0, %13, %2, %2 {box = [q:4], mapped = true}
+  %10 = constant 0.0 : tile<f32, m:8 n:8>
+  %11 = insert %7, %10 : tile<f32, m:8 n:8>
+  %12 = insert %11, %9, %1, %1 {dims = [m n], box = [q:4 #1:1]} : tile<f32, m:8 n:8>
+  %13 = extract %12, %1 {dims = [n], box = [q:4]} : tile<f32, m:8 q:4>
+  %14 = extract %13, %1 {dims = [m]} : tile<f32, q:4>
+  %15 = insert %14, %6 : tile<f32, q:4>
+  store %0, %15, %2, %2 {box = [q:4], mapped = true}
 }
 )";
     auto module = parse(text);

@@ -151,8 +151,7 @@ TEST(DerivedLayouts, composition_is_one_function_after_the_other) {
                     EXPECT_EQ(c(q)[0], address(a, b(q)[0])) << a.text() << " o " << b.text();
                 }
             });
-        } catch (const ValueError &) {
-        }
+        } catch (const ValueError &) {}
     }
     EXPECT_GT(composed, 1000);
     auto c = layout_compose(layout_of({{{6, 8}}, {{2, 2}}}), layout_of({{{4, 3}}, {{3, 1}}}));
@@ -179,8 +178,7 @@ TEST(DerivedLayouts, division_orders_a_layout_by_tiles) {
                     EXPECT_EQ(d(q)[0], address(a, number));
                 }
             });
-        } catch (const ValueError &) {
-        }
+        } catch (const ValueError &) {}
     }
     EXPECT_GT(divided, 300);
     auto a = layout_of({{{4, 2}, {2, 1}, {3, 8}}});
@@ -266,7 +264,8 @@ TEST(DerivedLayouts, inverses_undo) {
 
 TEST(DerivedLayouts, preimages_are_all_the_points) {
     auto large = IndexMap::strided({1 << 12, 1 << 12}, {1 << 11, 1 << 0}).into({1 << 24});
-    auto xored = IndexMap::of({1 << 13, 4}, {1 << 13}, [](IndexExpr i, IndexExpr j) { return i ^ j; });
+    auto xored = IndexMap::of({1 << 13, 4}, {1 << 13},
+                              [](IndexExpr i, IndexExpr j) { return i ^ j; });
     for (int64_t place : {0, 5, 4097}) {
         std::vector<IndexPoint> want;
         for_each_point({1 << 13, 4}, [&](const IndexPoint &at) {
@@ -304,8 +303,7 @@ TEST(DerivedLayouts, recasting_keeps_the_bits_where_they_are) {
                 ASSERT_EQ(address(again, x), address(a, x));
             }
             ++recasts;
-        } catch (const ValueError &) {
-        }
+        } catch (const ValueError &) {}
     }
     EXPECT_GT(recasts, 300);
     EXPECT_EQ(recast(layout_of({{{2, 1}}, {{6, 2}}}), 8, 32).text(),

@@ -94,15 +94,17 @@ TEST(IndexMaps, nodes_compute_what_they_say) {
 TEST(IndexMaps, composition_is_associative_and_has_units) {
     auto maps = one_of_each();
     for (const auto &h : maps) {
-        EXPECT_EQ(equivalent(compose(IndexMap::identity(h.codomain()), h.into(h.codomain())), h).proof,
-                  h.prove().bounds.proof)
+        EXPECT_EQ(
+            equivalent(compose(IndexMap::identity(h.codomain()), h.into(h.codomain())), h).proof,
+            h.prove().bounds.proof)
             << h.text();
         for (const auto &g : maps) {
             for (const auto &f : maps) {
                 if (h.codomain().rank() == g.domain().rank() &&
                     g.codomain().rank() == f.domain().rank()) {
-                    EXPECT_EQ(equivalent(compose(f, compose(g, h)), compose(compose(f, g), h)).proof,
-                              Proof::PROVEN);
+                    EXPECT_EQ(
+                        equivalent(compose(f, compose(g, h)), compose(compose(f, g), h)).proof,
+                        Proof::PROVEN);
                 }
             }
         }
@@ -114,7 +116,8 @@ TEST(IndexMaps, swizzles_are_their_own_inverses) {
         for (int base = 0; base <= 2; ++base) {
             for (int shift : {bits, bits + 1, -bits, -bits - 1}) {
                 auto s = IndexMap::swizzle(bits, base, shift, 1024);
-                EXPECT_EQ(equivalent(compose(s, s), IndexMap::identity({1024})).proof, Proof::PROVEN);
+                EXPECT_EQ(equivalent(compose(s, s), IndexMap::identity({1024})).proof,
+                          Proof::PROVEN);
             }
         }
     }
@@ -129,9 +132,8 @@ TEST(IndexMaps, lambdas_of_bit_operations_are_decided_without_listing) {
     EXPECT_EQ(proof.injectivity.proof, Proof::PROVEN);
     EXPECT_EQ(proof.surjectivity.proof, Proof::PROVEN);
     EXPECT_EQ(proof.bounds.proof, Proof::PROVEN);
-    auto linear = IndexMap::of(tile, {1 << 30}, [](IndexExpr i, IndexExpr j) {
-        return (i << 15) + 2 * j - j;
-    });
+    auto linear = IndexMap::of(tile, {1 << 30},
+                               [](IndexExpr i, IndexExpr j) { return (i << 15) + 2 * j - j; });
     EXPECT_EQ(linear.prove().surjectivity.proof, Proof::PROVEN);
     EXPECT_EQ(equivalent(linear, IndexMap::strided({1 << 15, 1 << 15}, {1 << 15, 1})).proof,
               Proof::PROVEN);
@@ -140,14 +142,13 @@ TEST(IndexMaps, lambdas_of_bit_operations_are_decided_without_listing) {
 TEST(IndexMaps, sets_with_predicates_are_proved_over_their_points_only) {
     auto triangle = IndexSet{4, 4}.where([](IndexExpr i, IndexExpr j) { return j <= i; });
     EXPECT_EQ(triangle.points().size(), 10u);
-    auto packed = IndexMap::of(triangle, {10}, [](IndexExpr i, IndexExpr j) {
-        return i * (i + 1) / 2 + j;
-    });
+    auto packed = IndexMap::of(triangle, {10},
+                               [](IndexExpr i, IndexExpr j) { return i * (i + 1) / 2 + j; });
     auto proof = packed.prove();
-    EXPECT_EQ(proof.text(), "totality proven, bounds proven, injectivity proven, surjectivity proven");
-    auto whole = IndexMap::of({4, 4}, {10}, [](IndexExpr i, IndexExpr j) {
-        return i * (i + 1) / 2 + j;
-    });
+    EXPECT_EQ(proof.text(),
+              "totality proven, bounds proven, injectivity proven, surjectivity proven");
+    auto whole = IndexMap::of({4, 4}, {10},
+                              [](IndexExpr i, IndexExpr j) { return i * (i + 1) / 2 + j; });
     EXPECT_EQ(whole.prove().injectivity.proof, Proof::DISPROVEN);
     auto both = product(IndexMap::identity(triangle), packed);
     EXPECT_EQ(both.domain().points().size(), 100u);
@@ -157,22 +158,33 @@ TEST(IndexMaps, sets_with_predicates_are_proved_over_their_points_only) {
 
 TEST(IndexMaps, mistakes_are_named) {
     auto rows = IndexMap::strided({3, 4}, {8, 1});
-    EXPECT_EQ(message_of([&] { return rows({3, 0}); }),
+    EXPECT_EQ(message_of([&] {
+                  return rows({3, 0});
+              }),
               "IndexError: the point (3, 0) is not in the domain of "
               "affine{(3):(8), (4):(1); 0} [3, 4] -> [20]");
     EXPECT_EQ(message_of([] { return IndexMap::table({1}, {1}, {std::nullopt})({0}); }),
               "ValueError: at (0) this map is undefined: table{[1]; .} [1] -> [1]");
     EXPECT_EQ(message_of([&] { return compose(rows, rows); }),
               "ShapeError: compose: images of rank 1 into a domain of rank 2");
-    EXPECT_EQ(message_of([] { return IndexMap::strided({3, 4}, {1}); }),
+    EXPECT_EQ(message_of([] {
+                  return IndexMap::strided({3, 4}, {1});
+              }),
               "ShapeError: strided: 2 extents and 1 strides");
-    EXPECT_EQ(message_of([] { return IndexSet{3, -1}; }),
+    EXPECT_EQ(message_of([] {
+                  return IndexSet{3, -1};
+              }),
               "ValueError: an index set has the extents (3, -1); an extent is at least 0");
-    EXPECT_EQ(message_of([] { return IndexMap::permute({2, 2}, {0, 0}); }),
+    EXPECT_EQ(message_of([] {
+                  return IndexMap::permute({2, 2}, {0, 0});
+              }),
               "ValueError: permute: an order of 2 entries for a domain of rank 2; name each "
               "coordinate once");
-    EXPECT_EQ(message_of([] { return IndexMap::project({2, 2}, {2}); }),
-              "ValueError: project: coordinates that the domain [2, 2] lacks, or one of them twice");
+    EXPECT_EQ(
+        message_of([] {
+            return IndexMap::project({2, 2}, {2});
+        }),
+        "ValueError: project: coordinates that the domain [2, 2] lacks, or one of them twice");
     EXPECT_EQ(message_of([] { return IndexMap::swizzle(3, 0, 2, 64); }),
               "ValueError: swizzle: 3 bits from bit 0 with a shift of 2; the shift is at least as "
               "long as the bits, and all lie below bit 62");
@@ -183,14 +195,17 @@ TEST(IndexMaps, mistakes_are_named) {
               }),
               "ShapeError: a lambda of 1 coordinates over the index set [2, 2]; it takes one a "
               "dimension");
-    EXPECT_EQ(message_of([&] { return rows.on({4, 4}); }),
+    EXPECT_EQ(message_of([&] {
+                  return rows.on({4, 4});
+              }),
               "ShapeError: on: the domain [4, 4] does not lie in the domain [3, 4]");
     EXPECT_EQ(message_of([] { return IndexMap::parse("affine{(3):(8); 0} [3] -> x"); }),
               "ParseError: index map, column 27: expected \"[\", got \"x\"");
     EXPECT_EQ(message_of([] { return IndexMap::parse("rows"); }),
               "ParseError: index map, column 1: expected affine, bits, swizzle, table, expr, "
               "piecewise, compose or product, got \"rows\"");
-    EXPECT_EQ(message_of([] { return IndexSet{1 << 21}.points(); }),
-              "ValueError: the index set [2097152] has more points than can be listed; the limit is "
-              "1048576");
+    EXPECT_EQ(
+        message_of([] { return IndexSet{1 << 21}.points(); }),
+        "ValueError: the index set [2097152] has more points than can be listed; the limit is "
+        "1048576");
 }

@@ -65,7 +65,9 @@ TEST(LayoutProofs, all_matrices_of_three_bits_with_offsets_over_ragged_boxes) {
 
 TEST(LayoutProofs, bit_linear_maps_of_two_coordinates_over_ragged_boxes) {
     std::mt19937 engine{7};
-    auto below = [&](int64_t n) { return static_cast<int64_t>(engine() % static_cast<uint64_t>(n)); };
+    auto below = [&](int64_t n) {
+        return static_cast<int64_t>(engine() % static_cast<uint64_t>(n));
+    };
     for (int i = 0; i < 20000; ++i) {
         int n = static_cast<int>(below(4)), m = static_cast<int>(below(4));
         std::vector<int> out{static_cast<int>(below(4)), static_cast<int>(below(4))};
@@ -99,7 +101,9 @@ TEST(LayoutProofs, bit_linear_maps_of_two_coordinates_over_ragged_boxes) {
 
 TEST(LayoutProofs, mixed_radices_cut_short_by_ragged_boxes) {
     std::mt19937 engine{11};
-    auto below = [&](int64_t n) { return static_cast<int64_t>(engine() % static_cast<uint64_t>(n)); };
+    auto below = [&](int64_t n) {
+        return static_cast<int64_t>(engine() % static_cast<uint64_t>(n));
+    };
     for (int i = 0; i < 40000; ++i) {
         auto rank = static_cast<size_t>(1 + below(2));
         std::vector<LayoutMode> modes(1 + static_cast<size_t>(below(2)));
@@ -146,12 +150,15 @@ TEST(LayoutProofs, mixed_radices_cut_short_by_ragged_boxes) {
 TEST(LayoutProofs, random_compositions) {
     const char *many = std::getenv("LUISA_TILE_DEEP");
     std::mt19937 engine{13};
-    auto below = [&](int64_t n) { return static_cast<int64_t>(engine() % static_cast<uint64_t>(n)); };
+    auto below = [&](int64_t n) {
+        return static_cast<int64_t>(engine() % static_cast<uint64_t>(n));
+    };
     auto step = [&](const IndexSet &from) -> IndexMap {
         auto any = [&](const IndexPoint &) { return below(5); };
         switch (from.rank() == 1 ? below(7) : below(4)) {
-            case 0: return IndexMap::permute(from, from.rank() == 1 ? std::vector<size_t>{0}
-                                                                    : std::vector<size_t>{1, 0});
+            case 0:
+                return IndexMap::permute(from, from.rank() == 1 ? std::vector<size_t>{0}
+                                                                : std::vector<size_t>{1, 0});
             case 1: {
                 IndexPoint strides;
                 for (size_t i = 0; i < from.rank(); ++i) {
@@ -161,11 +168,13 @@ TEST(LayoutProofs, random_compositions) {
             }
             case 2: return IndexMap::translate(from, IndexPoint(from.rank(), below(3)));
             case 3: return IndexMap::project(from, {static_cast<size_t>(below(2)) % from.rank()});
-            case 4: return IndexMap::swizzle(1 + static_cast<int>(below(2)),
-                                             static_cast<int>(below(2)), 2, from.extents()[0]);
-            case 5: return IndexMap::of(from, {4, 4}, [&](IndexExpr x) {
-                return std::vector<IndexExpr>{x / (1 + below(4)), x % (1 + below(5))};
-            });
+            case 4:
+                return IndexMap::swizzle(1 + static_cast<int>(below(2)), static_cast<int>(below(2)),
+                                         2, from.extents()[0]);
+            case 5:
+                return IndexMap::of(from, {4, 4}, [&](IndexExpr x) {
+                    return std::vector<IndexExpr>{x / (1 + below(4)), x % (1 + below(5))};
+                });
             default: {
                 std::vector<std::optional<IndexPoint>> images;
                 for (int64_t k = 0; k < from.extents()[0]; ++k) {
@@ -215,7 +224,8 @@ TEST(LayoutProofs, what_no_rule_decides_is_unknown_beyond_the_budget) {
     EXPECT_EQ(proof.bounds.proof, Proof::PROVEN);
     EXPECT_EQ(proof.injectivity.proof, Proof::UNKNOWN);
     EXPECT_EQ(proof.surjectivity.proof, Proof::UNKNOWN);
-    EXPECT_EQ(proof.text(), "totality proven, bounds proven, injectivity unknown, surjectivity unknown");
+    EXPECT_EQ(proof.text(),
+              "totality proven, bounds proven, injectivity unknown, surjectivity unknown");
 }
 
 TEST(LayoutProofs, a_padded_swizzled_tile_is_proved_without_listing_its_points) {

@@ -129,6 +129,10 @@ ir::Value *MachineBuilder::pure(Opcode op, const Values &operands, ir::Payload p
 
 ir::Value *MachineBuilder::stable_read(Opcode op, const Values &operands, ir::MemoryPayload payload,
                                        const ir::Type *type) {
+    // What was written in a loop that is over stays written: reads do not go before that loop.
+    while (_read_fence && !_read_fence->encloses(region())) {
+        _read_fence = _read_fence->parent() ? _read_fence->parent()->region() : nullptr;
+    }
     return numbered(op, operands, payload, type, _epoch);
 }
 

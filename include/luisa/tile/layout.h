@@ -48,8 +48,9 @@ public:
     IndexExpr(int64_t value);
     /// Coordinate `axis` of the point.
     [[nodiscard]] static IndexExpr coordinate(size_t axis);
-    /// The smaller and the larger one.
+    /// The smaller one.
     [[nodiscard]] static IndexExpr minimum(const IndexExpr &a, const IndexExpr &b);
+    /// The larger one.
     [[nodiscard]] static IndexExpr maximum(const IndexExpr &a, const IndexExpr &b);
     /// `yes` where `condition` is not 0, else `no`. The other one need not be defined.
     [[nodiscard]] static IndexExpr select(const IndexExpr &condition, const IndexExpr &yes,
@@ -61,6 +62,7 @@ public:
     [[nodiscard]] std::string text() const;
 
     explicit IndexExpr(std::shared_ptr<const core::ExprNode> node) : _node{std::move(node)} {}
+    /// The library's own form of it.
     [[nodiscard]] const core::ExprNode &node() const noexcept { return *_node; }
 
     friend IndexExpr operator+(const IndexExpr &a, const IndexExpr &b) { return make("add", a, b); }
@@ -108,13 +110,18 @@ public:
     template<class F> [[nodiscard]] IndexSet where(const F &holds) const {
         return restricted_to(call_with_coordinates(holds));
     }
+    /// The same with the condition as an expression.
     [[nodiscard]] IndexSet restricted_to(const IndexExpr &condition) const;
 
+    /// Coordinates of a point.
     [[nodiscard]] size_t rank() const noexcept { return _extents.size(); }
+    /// The extents of the box.
     [[nodiscard]] const IndexPoint &extents() const noexcept { return _extents; }
     /// Whether there is no predicate.
     [[nodiscard]] bool is_box() const noexcept { return !_condition; }
+    /// The predicate: all conditions in one.
     [[nodiscard]] const std::optional<IndexExpr> &condition() const noexcept { return _condition; }
+    /// Whether a point has the rank of the set, lies in the box, and fulfils the predicate.
     [[nodiscard]] bool contains(const IndexPoint &point) const;
     /// Points of the box, whatever the predicate; nothing beyond 2^62.
     [[nodiscard]] std::optional<int64_t> box_size() const;
@@ -226,7 +233,9 @@ public:
     /// Reads canonical text; anything else: ParseError that names the column.
     [[nodiscard]] static IndexMap parse(std::string_view text);
 
+    /// Where the map is defined, unless `prove().totality` says otherwise.
     [[nodiscard]] const IndexSet &domain() const noexcept;
+    /// Where its images are said to lie; `prove().bounds` says whether they do.
     [[nodiscard]] const IndexSet &codomain() const noexcept;
     /// The image; outside of the domain: IndexError; where the map is undefined: ValueError.
     [[nodiscard]] IndexPoint operator()(const IndexPoint &point) const;
@@ -244,6 +253,7 @@ public:
     [[nodiscard]] std::string text() const;
 
     explicit IndexMap(std::shared_ptr<const core::MapNode> node) : _node{std::move(node)} {}
+    /// The library's own form of it.
     [[nodiscard]] const core::MapNode &node() const noexcept { return *_node; }
 
 private:

@@ -60,13 +60,14 @@ namespace luisa::tile {
 /// with the widths exchanged A's are k result[x] + r. Elements that are no runs of k: ValueError.
 [[nodiscard]] IndexMap recast(const IndexMap &layout, int from_bits, int to_bits);
 
-/// Of a map with a bit-linear form (others: ValueError): the rank of its matrix, and bases of the kernel and of the
-/// image without the offset. Law: rank + kernel size = bits of the domain.
+/// The rank of a matrix over GF(2), and bases of its kernel and of its image.
 struct BitStructure {
     size_t rank = 0;
     std::vector<IndexPoint> kernel;///< x with f(x ^ y) = f(y)
     std::vector<IndexPoint> image;
 };
+/// Of a map with a bit-linear form, its offset left out; others: ValueError. Law: rank + kernel size = bits of the
+/// domain.
 [[nodiscard]] BitStructure bit_structure(const IndexMap &map);
 /// The bit-linear q with q(b(x)) = a(x) for all x, or nothing when there is none. It exists exactly when the kernel
 /// of b lies in that of a.
@@ -81,7 +82,9 @@ public:
     /// x related to f(x).
     [[nodiscard]] static LayoutCorr of(const IndexMap &map);
 
+    /// From occurrences to the first set.
     [[nodiscard]] const IndexMap &first() const noexcept { return _first; }
+    /// From occurrences to the second set.
     [[nodiscard]] const IndexMap &second() const noexcept { return _second; }
     /// The sides exchanged. Law: converse of converse is the same.
     [[nodiscard]] LayoutCorr converse() const { return {_second, _first}; }

@@ -53,8 +53,8 @@ luisa_tile_component(plan plan PRECOMPILED USES analysis target)
 luisa_tile_component(realize_cpu realize/cpu PRECOMPILED USES plan transform math)
 luisa_tile_component(cache cache USES core LINKS PkgConfig::SQLITE)
 luisa_tile_component(emit_llvm emit/llvm USES ir target PRIVATE_LINKS lt_llvm)
-luisa_tile_precompile(lt_emit_llvm PRIVATE <llvm/ExecutionEngine/Orc/LLJIT.h> <llvm/IR/IRBuilder.h>
-  <llvm/IR/Intrinsics.h> <llvm/Passes/PassBuilder.h>)
+luisa_tile_precompile(lt_emit_llvm PRIVATE <algorithm> <memory> <string> <unordered_map> <vector>
+  ${PROJECT_SOURCE_DIR}/src/ir/module.h <llvm/IR/IRBuilder.h> <llvm/IR/Intrinsics.h>)
 luisa_tile_component(compile compile PRECOMPILED USES frontend interpreter realize_cpu emit_llvm cache)
 luisa_tile_component(fuzz fuzz PRECOMPILED USES compile)
 # Making programs takes no time beside compiling and running them.

@@ -12,11 +12,17 @@ set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 file(RELATIVE_PATH lib_from_bin /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set(CMAKE_INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
 
+# Their own code prepares arguments and checks results; the kernels are compiled as they run.
+function(luisa_tile_optimise_little target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # An example is a test too. Its arguments are those of a `// test-args: …` comment, else --quick.
 function(luisa_tile_example source)
   get_filename_component(name ${source} NAME_WE)
   add_executable(example_${name} ${source})
   set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name})
+  luisa_tile_optimise_little(example_${name})
   target_link_libraries(example_${name} PRIVATE LuisaTile::tile ZLIB::ZLIB JPEG::JPEG)
   if(LUISA_TILE_TESTS)
     file(STRINGS ${source} arguments REGEX "^// test-args:" LIMIT_COUNT 1)
@@ -41,6 +47,7 @@ function(luisa_tile_lesson source)
   get_filename_component(name ${source} NAME_WE)
   string(REGEX REPLACE "_.*" "" number ${name})
   add_executable(lesson_${number} ${source})
+  luisa_tile_optimise_little(lesson_${number})
   target_link_libraries(lesson_${number} PRIVATE LuisaTile::tile)
   if(LUISA_TILE_TESTS)
     add_test(NAME lesson.${number}
@@ -62,11 +69,16 @@ set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/bench/main.cpp ${PROJECT_SOURCE_DIR}/bench/options.cpp
   ${PROJECT_SOURCE_DIR}/bench/record.cpp ${PROJECT_SOURCE_DIR}/bench/runner.cpp
   PROPERTIES COMPILE_OPTIONS -O0)
+# The loops that measure what the machine can do, and products that check the large ones.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/bench/kernels.cpp
+                            ${PROJECT_SOURCE_DIR}/bench/suites/gemm.cpp
+                            PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 
 function(luisa_tile_program name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   if(sources)
     add_executable(${name} ${sources})
+    luisa_tile_optimise_little(${name})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${folder})
     target_link_libraries(${name} PRIVATE LuisaTile::tile CLI11::CLI11
                           nlohmann_json::nlohmann_json Threads::Threads ${CMAKE_DL_LIBS})

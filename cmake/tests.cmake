@@ -27,7 +27,7 @@ target_compile_options(lt_tests_precompiled PRIVATE -O0)
 target_link_libraries(lt_tests_precompiled PRIVATE lt_core GTest::gtest)
 luisa_tile_precompile(lt_tests_precompiled PRIVATE
   <gtest/gtest.h> <luisa/tile.h> <cmath> <cstdint> <cstring> <functional> <memory> <random> <string>
-  <vector>)
+  <vector> ${PROJECT_SOURCE_DIR}/tests/support/both.h)
 
 function(luisa_tile_test kind folder)
   set(directory ${PROJECT_SOURCE_DIR}/tests/${kind})
@@ -48,7 +48,9 @@ function(luisa_tile_test kind folder)
   target_link_libraries(${name} PRIVATE ${components} GTest::gtest_main)
   # The sources under test stay optimised. Optimising what calls them takes three times as long to compile
   # and finds nothing more, but where the tests are themselves the loops that take the time.
-  if(NOT name MATCHES "^unit_(math|types|emit)$")
+  if(name MATCHES "^unit_(math|types|emit)$")
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  else()
     target_compile_options(${name} PRIVATE -O0)
     luisa_tile_precompile(${name} REUSE_FROM lt_tests_precompiled)
   endif()

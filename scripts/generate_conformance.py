@@ -15,6 +15,8 @@ import pathlib
 import re
 import sys
 
+from generated_page import write_or_check
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 DATA = TESTS / "conformance/sentences.txt"
@@ -134,12 +136,7 @@ def main():
     if wrong:
         sys.exit("tests/conformance/sentences.txt:\n  " + "\n  ".join(wrong))
     text = page(parts, known)
-    if "--check" not in sys.argv:
-        PAGE.write_text(text)
-    elif PAGE.read_text() != text:
-        print("docs/conformance.md is not current; run ./dev format")
-        return 1
-    return 0
+    return write_or_check(PAGE, text)
 
 
 if __name__ == "__main__":

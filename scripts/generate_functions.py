@@ -10,6 +10,8 @@ import pathlib
 import re
 import sys
 
+from generated_page import write_or_check
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/functions.md"
 HEADERS = ROOT / "include/luisa/tile"
@@ -106,13 +108,7 @@ def main():
     if bare := re.findall(r"^\| `(.*)` \|  \|$", text, re.M):
         print("public names without a comment: " + ", ".join(bare))
         return 1
-    if "--check" not in sys.argv:
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(text)
-    elif not PAGE.exists() or PAGE.read_text() != text:
-        print("docs/reference/functions.md is not current; run ./dev format")
-        return 1
-    return 0
+    return write_or_check(PAGE, text)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import pathlib
 import re
 import sys
 
+from generated_page import write_or_check
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/operations.md"
 ROW = re.compile(r'OP\((\w+), "([^"]+)", (\w+), (\w+), (\w+), (\w+)\)')
@@ -82,14 +84,7 @@ def page():
 
 
 def main():
-    text = page()
-    if "--check" not in sys.argv:
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(text)
-    elif not PAGE.exists() or PAGE.read_text() != text:
-        print("docs/reference/operations.md is not current; run ./dev format")
-        return 1
-    return 0
+    return write_or_check(PAGE, page())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,12 +13,6 @@ using namespace luisa::tile;
 using namespace luisa::tile::test;
 
 namespace {
-
-template<class T> T element(const View &v, size_t i) {
-    T x{};
-    std::memcpy(&x, v.bytes.data() + i * sizeof(T), sizeof(T));
-    return x;
-}
 
 /// Contributions of every element of a vector to `slots` elements, by each kind of update.
 template<class T> Kernel all_updates(int64_t n, int64_t slots) {

@@ -2,6 +2,7 @@
 #include <luisa/tile.h>
 
 #include "support/both.h"
+#include "support/compute_types.h"
 
 #include <limits>
 
@@ -156,30 +157,6 @@ template<class T, class R> void run_operation(const std::string &op, int arity) 
     }
 }
 
-template<class F> void with_type(ScalarType t, const F &f) {
-    switch (t) {
-        case ScalarType::BOOL: return f.template operator()<bool>();
-        case ScalarType::INT8: return f.template operator()<int8_t>();
-        case ScalarType::INT16: return f.template operator()<int16_t>();
-        case ScalarType::INT32: return f.template operator()<int32_t>();
-        case ScalarType::INT64: return f.template operator()<int64_t>();
-        case ScalarType::UINT8: return f.template operator()<uint8_t>();
-        case ScalarType::UINT16: return f.template operator()<uint16_t>();
-        case ScalarType::UINT32: return f.template operator()<uint32_t>();
-        case ScalarType::UINT64: return f.template operator()<uint64_t>();
-        case ScalarType::FLOAT16: return f.template operator()<half>();
-        case ScalarType::BFLOAT16: return f.template operator()<bfloat16>();
-        case ScalarType::FLOAT32: return f.template operator()<float>();
-        default: return f.template operator()<double>();
-    }
-}
-
-const ScalarType computing[] = {ScalarType::BOOL,    ScalarType::INT8,     ScalarType::INT16,
-                                ScalarType::INT32,   ScalarType::INT64,    ScalarType::UINT8,
-                                ScalarType::UINT16,  ScalarType::UINT32,   ScalarType::UINT64,
-                                ScalarType::FLOAT16, ScalarType::BFLOAT16, ScalarType::FLOAT32,
-                                ScalarType::FLOAT64};
-
 struct Operation {
     std::string name;
     int arity;
@@ -192,7 +169,7 @@ std::vector<Operation> operations() {
     auto add = [&](std::initializer_list<const char *> names, int arity, auto legal,
                    bool compares = false) {
         for (auto *name : names) {
-            for (auto t : computing) {
+            for (auto t : computing_types) {
                 if (legal(t)) {
                     list.push_back({name, arity, t, compares});
                 }
@@ -259,8 +236,8 @@ TEST_P(EveryCast, rounds_and_saturates_alike) {
 }
 INSTANTIATE_TEST_SUITE_P(between_all_types, EveryCast, ::testing::ValuesIn([] {
                              std::vector<std::pair<ScalarType, ScalarType>> list;
-                             for (auto a : computing) {
-                                 for (auto b : computing) {
+                             for (auto a : computing_types) {
+                                 for (auto b : computing_types) {
                                      list.emplace_back(a, b);
                                  }
                              }

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 #include <limits>
 
 using namespace luisa::tile;
 using namespace luisa::tile::test;
-
-namespace {
-
-template<class T> T element(const View &v, size_t i) {
-    T x{};
-    std::memcpy(&x, v.bytes.data() + i * sizeof(T), sizeof(T));
-    return x;
-}
-
-}// namespace
 
 // Case S6: values outside the bins, and a tile that reaches past the end of its view.
 TEST(Histogram, counts_neither_values_outside_nor_padding) {

@@ -2,6 +2,7 @@
 #include <luisa/tile.h>
 
 #include "support/both.h"
+#include "support/compute_types.h"
 
 #include <limits>
 
@@ -41,30 +42,6 @@ template<class T> View data(std::vector<int64_t> extents, uint32_t seed, bool sp
     }
     return v;
 }
-
-template<class F> void with_type(ScalarType t, const F &f) {
-    switch (t) {
-        case ScalarType::BOOL: return f.template operator()<bool>();
-        case ScalarType::INT8: return f.template operator()<int8_t>();
-        case ScalarType::INT16: return f.template operator()<int16_t>();
-        case ScalarType::INT32: return f.template operator()<int32_t>();
-        case ScalarType::INT64: return f.template operator()<int64_t>();
-        case ScalarType::UINT8: return f.template operator()<uint8_t>();
-        case ScalarType::UINT16: return f.template operator()<uint16_t>();
-        case ScalarType::UINT32: return f.template operator()<uint32_t>();
-        case ScalarType::UINT64: return f.template operator()<uint64_t>();
-        case ScalarType::FLOAT16: return f.template operator()<half>();
-        case ScalarType::BFLOAT16: return f.template operator()<bfloat16>();
-        case ScalarType::FLOAT32: return f.template operator()<float>();
-        default: return f.template operator()<double>();
-    }
-}
-
-const ScalarType all_types[] = {ScalarType::BOOL,    ScalarType::INT8,     ScalarType::INT16,
-                                ScalarType::INT32,   ScalarType::INT64,    ScalarType::UINT8,
-                                ScalarType::UINT16,  ScalarType::UINT32,   ScalarType::UINT64,
-                                ScalarType::FLOAT16, ScalarType::BFLOAT16, ScalarType::FLOAT32,
-                                ScalarType::FLOAT64};
 
 struct Case {
     std::string name;
@@ -130,7 +107,7 @@ std::vector<Case> cases() {
         {"fold_right", reduction::fold_right},
         {"balanced", reduction::balanced_tree}};
     auto put = [&](const char *name, Reducer r, auto legal, bool specials, bool position = false) {
-        for (auto t : all_types) {
+        for (auto t : computing_types) {
             if (!legal(t)) {
                 continue;
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 #include <map>
 
@@ -12,18 +12,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-template<class T> T element(const View &v, size_t i) {
-    T x{};
-    std::memcpy(&x, v.bytes.data() + i * sizeof(T), sizeof(T));
-    return x;
-}
-template<class T> std::vector<T> elements(const View &v) {
-    std::vector<T> all;
-    for (size_t i = 0; i < static_cast<size_t>(v.count()); ++i) {
-        all.push_back(element<T>(v, i));
-    }
-    return all;
-}
 /// Indices in [-2, n + 2): some outside.
 View places(int64_t count, int64_t n, uint32_t seed) {
     std::mt19937 engine{seed};

@@ -24,6 +24,22 @@ inline float at(const View &v, int64_t i) {
     return static_cast<float>(element_value(v, static_cast<size_t>(i)));
 }
 
+/// Element number `i` of the buffer, as T.
+template<class T> T element(const View &v, size_t i) {
+    T x{};
+    std::memcpy(&x, v.bytes.data() + i * sizeof(T), sizeof(T));
+    return x;
+}
+
+/// All elements of a dense view.
+template<class T> std::vector<T> elements(const View &v) {
+    std::vector<T> all;
+    for (size_t i = 0; i < static_cast<size_t>(v.count()); ++i) {
+        all.push_back(element<T>(v, i));
+    }
+    return all;
+}
+
 /// A view for results, filled with what no result is likely to be.
 template<class R> View output_of(std::vector<int64_t> extents) {
     View v;

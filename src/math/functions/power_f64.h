@@ -2,6 +2,7 @@
 #pragma once
 #include "math/functions/exponential_f64.h"
 #include "math/functions/logarithm_f64.h"
+#include "math/functions/power.h"
 
 namespace luisa::tile::math {
 
@@ -23,25 +24,12 @@ template<class L> typename L::F64 pow_magnitude_f64(typename L::F64 x, typename 
 
 struct PowF64 {
     template<class L> static typename L::F64 apply(typename L::F64 x, typename L::F64 y) {
-        using F = typename L::F64;
         using I = typename L::I64;
-        F magnitude = pow_magnitude_f64<L>(x, y);
-        auto infinite = abs(y) == F(infinity<double>);
-        F half = y * F(0.5);
-        auto integral = rint(y) == y;
-        auto odd = integral & (floor(half) != half);
-        I sign = select(odd, as_int(x) & I(INT64_MIN), I(0));
-        F z = as_float(as_int(magnitude) | sign);
-        auto undefined = (x < F(0.0)) & (x > F(-infinity<double>)) & ~integral;
-        auto nan = (x != x) | (y != y) | undefined;
-        z = select(nan, F(not_a_number<double>), z);
-        auto one = (y == F(0.0)) | (x == F(1.0)) | ((x == F(-1.0)) & infinite);
-        return select(one, F(1.0), z);
+        return signed_power<double>(pow_magnitude_f64<L>(x, y), x, y, I(INT64_MIN));
     }
 };
 
-/// |x| = 8^n m with 1/2 <= m < 4: a polynomial for the root of m, a Halley and a Newton step, the
-/// residual of the last without rounding error.
+/// |x| = 8^n m: the root of m, then a Newton step whose residual has no rounding error.
 struct CbrtF64 {
     template<class L> static typename L::F64 apply(typename L::F64 x) {
         using F = typename L::F64;
@@ -52,13 +40,7 @@ struct CbrtF64 {
         I exponent = (bits >> I(52)) - I(1023);
         I n = to_int(rint(to_float(exponent) * F(1.0 / 3.0)));
         F m = as_float(bits - ((n * I(3)) << I(52)));
-        F r = horner(
-            m, F(-9.63448381129148220279702186735448777e-4),
-            1.46508000588319291929151333420122683e-2, -9.1434775813135568678369224926427705e-2,
-            0.30602967934141267480896431152359582, -0.61771910130199399254601485381499514915,
-            0.94868015350600043422701901363325305, 0.44102630573254064660915219064918346703);
-        F cube = r * r * r;
-        r = r * ((cube + (m + m)) / (cube + cube + m));
+        F r = cbrt_of_mantissa(m);
         auto square = product_of(r, r);
         F residual = fma(square.low, r, fma(square.high, r, -m));
         r = r - residual / (square.high * F(3.0));

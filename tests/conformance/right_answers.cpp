@@ -13,13 +13,6 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-template<class T> T element(const View &v, int64_t i) {
-    T x;
-    std::memcpy(static_cast<void *>(&x), v.bytes.data() + static_cast<size_t>(i) * sizeof(T),
-                sizeof(T));
-    return x;
-}
-
 template<class T> constexpr T highest() {
     if constexpr (std::is_integral_v<T>) {
         return std::numeric_limits<T>::max();

@@ -15,12 +15,6 @@ namespace {
 __extension__ using Wide = __int128;
 __extension__ using WideUnsigned = unsigned __int128;
 
-template<class T> T element(const View &v, int64_t i) {
-    T x;
-    std::memcpy(static_cast<void *>(&x), v.bytes.data() + static_cast<size_t>(i) * sizeof(T),
-                sizeof(T));
-    return x;
-}
 template<class T> bool alike(T a, T b) {
     if constexpr (is_floating_element<T>) {
         auto x = static_cast<double>(a), y = static_cast<double>(b);

@@ -10,13 +10,6 @@
 namespace luisa::tile::test {
 namespace {
 
-template<class T> T element(const View &v, int64_t i) {
-    T x;
-    std::memcpy(static_cast<void *>(&x), v.bytes.data() + static_cast<size_t>(i) * sizeof(T),
-                sizeof(T));
-    return x;
-}
-
 /// The last of the largest (or least) of n elements beginning at `base`, by steps; NaNs are above all unless ignored.
 int64_t last_extreme(const std::vector<float> &x, bool largest, bool ignore,
                      const std::vector<uint8_t> &active) {

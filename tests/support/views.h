@@ -25,9 +25,10 @@ inline float at(const View &v, int64_t i) {
 }
 
 /// Element number `i` of the buffer, as T.
-template<class T> T element(const View &v, size_t i) {
+template<class T> T element(const View &v, int64_t i) {
     T x{};
-    std::memcpy(&x, v.bytes.data() + i * sizeof(T), sizeof(T));
+    std::memcpy(static_cast<void *>(&x), v.bytes.data() + static_cast<size_t>(i) * sizeof(T),
+                sizeof(T));
     return x;
 }
 
@@ -35,7 +36,7 @@ template<class T> T element(const View &v, size_t i) {
 template<class T> std::vector<T> elements(const View &v) {
     std::vector<T> all;
     for (size_t i = 0; i < static_cast<size_t>(v.count()); ++i) {
-        all.push_back(element<T>(v, i));
+        all.push_back(element<T>(v, static_cast<int64_t>(i)));
     }
     return all;
 }

@@ -166,7 +166,14 @@ llvm::Value *Emitter::extremum(Opcode op, ScalarType type, llvm::Value *a, llvm:
         return intrinsic(id, {a, b});
     }
     if (op == Opcode::FMIN || op == Opcode::FMAX) {
-        return intrinsic(low ? llvm::Intrinsic::minimumnum : llvm::Intrinsic::maximumnum, {a, b});
+        if (!_is_x86) {
+            return intrinsic(low ? llvm::Intrinsic::minimumnum : llvm::Intrinsic::maximumnum,
+                             {a, b});
+        }
+        // LLVM 22 gets its own wrong for a NaN beside a constant. Of one NaN the other operand is left.
+        auto *a_nan = _b.CreateFCmpUNO(a, a), *b_nan = _b.CreateFCmpUNO(b, b);
+        auto *one = _b.CreateSelect(b_nan, a, ordered_extremum(low, size_of(type) == 8, a, b));
+        return _b.CreateSelect(a_nan, _b.CreateSelect(b_nan, _b.CreateFAdd(a, b), b), one);
     }
     // The instructions ignore a NaN or hand a signalling one on; a sum quiets it.
     auto *result = _is_x86 ? ordered_extremum(low, size_of(type) == 8, a, b)

@@ -22,7 +22,7 @@ template<class T> std::vector<T> any_bits() {
     std::vector<T> values(301);
     for (auto &x : values) {
         auto bits = engine();
-        std::memcpy(&x, &bits, sizeof(T));
+        std::memcpy(static_cast<void *>(&x), &bits, sizeof(T));
     }
     return values;
 }

@@ -16,13 +16,12 @@ namespace {
 
 bool proven(const LayoutProof::Claim &claim) { return claim.proof == Proof::PROVEN; }
 
-/// Digits that count the codomain without gaps, each moving one output by a place of its own: the inverse counts
-/// the other way.
+/// Digits that count the codomain without gaps, up or down, each moving one output by a place of its own: the
+/// inverse counts them back.
 std::optional<IndexMap> affine_inverse(const IndexMap &map) {
     auto affine = core::affine_form(map);
     const auto &codomain = map.codomain().extents();
-    if (!affine || std::any_of(affine->offset.begin(), affine->offset.end(),
-                               [](int64_t o) { return o != 0; })) {
+    if (!affine) {
         return std::nullopt;
     }
     auto box = core::digits_of(*affine, map.domain().extents());
@@ -30,31 +29,39 @@ std::optional<IndexMap> affine_inverse(const IndexMap &map) {
         return std::nullopt;
     }
     std::vector<LayoutMode> modes(codomain.size());
+    IndexPoint first(map.domain().rank(), 0);// the point at the start of the codomain
     for (size_t o = 0; o < codomain.size(); ++o) {
         auto digits = box.digits;
         std::erase_if(digits, [&](const core::Digit &d) { return d.stride[o] == 0; });
+        auto length = [&](const core::Digit &d) {
+            auto s = static_cast<uint64_t>(d.stride[o]);
+            return d.stride[o] < 0 ? 0 - s : s;
+        };
         std::sort(digits.begin(), digits.end(), [&](const core::Digit &a, const core::Digit &b) {
-            return a.stride[o] < b.stride[o];
+            return length(a) < length(b);
         });
-        int64_t reached = 1;
+        int64_t reached = 1, start = 0;
         for (const auto &digit : digits) {
             auto moves = std::count_if(digit.stride.begin(), digit.stride.end(),
                                        [](int64_t s) { return s != 0; });
-            if (moves != 1 || digit.stride[o] != reached) {
+            if (moves != 1 || length(digit) != static_cast<uint64_t>(reached)) {
                 return std::nullopt;
             }
-            reached *= digit.extent;
             IndexPoint back(map.domain().rank(), 0);
-            back[digit.coordinate] = digit.lower;
+            back[digit.coordinate] = digit.stride[o] < 0 ? -digit.lower : digit.lower;
+            if (digit.stride[o] < 0) {
+                start += reached * (digit.extent - 1);
+                first[digit.coordinate] += digit.lower * (digit.extent - 1);
+            }
+            reached *= digit.extent;
             modes[o].shape.push_back(digit.extent);
             modes[o].stride.push_back(back);
         }
-        if (reached != codomain[o]) {
+        if (reached != codomain[o] || start != affine->offset[o]) {
             return std::nullopt;
         }
     }
-    return IndexMap::mixed_radix(std::move(modes), IndexPoint(map.domain().rank(), 0))
-        .into(map.domain());
+    return IndexMap::mixed_radix(std::move(modes), std::move(first)).into(map.domain());
 }
 
 /// Of an injective matrix: for each output bit pattern the input, through a basis of the columns.

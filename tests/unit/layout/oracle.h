@@ -3,11 +3,16 @@
 #include <luisa/tile/layout.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
 
 namespace luisa::tile::test {
+
+/// Whether to try everything; an ordinary run tries a part of it, spread evenly.
+inline bool is_deep() { return std::getenv("LUISA_TILE_DEEP") != nullptr; }
+inline int cases(int all) { return is_deep() ? all : all / 8; }
 
 /// What a map should be, written without the library.
 using Reference = std::function<std::optional<IndexPoint>(const IndexPoint &)>;

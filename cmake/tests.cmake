@@ -101,6 +101,9 @@ if(TARGET luisa-tile)
     set_tests_properties(tool.softmax.${device} PROPERTIES LABELS tool TIMEOUT 60
                          PASS_REGULAR_EXPRESSION ": 0.015625 0.015625 ")
   endforeach()
+  add_test(NAME tool.draw COMMAND luisa-tile draw "swizzle{2, 0, 3} [64] -> [64]")
+  set_tests_properties(tool.draw PROPERTIES LABELS tool TIMEOUT 60
+                       PASS_REGULAR_EXPRESSION "<title>swizzle.2, 0, 3. .64. -&gt; .64.</title>")
   add_test(NAME tool.fuzz COMMAND luisa-tile fuzz --seed 1 --count 2000 --coverage)
   set_tests_properties(tool.fuzz PROPERTIES LABELS tool TIMEOUT 300)
 endif()

@@ -10,6 +10,8 @@
 #include <luisa/tile/einsum.h>
 #include <luisa/tile/exchange.h>
 #include <luisa/tile/kernel.h>
+#include <luisa/tile/layout_draw.h>
+#include <luisa/tile/layout_interop.h>
 #include <luisa/tile/memory.h>
 #include <luisa/tile/ops.h>
 #include <luisa/tile/packed.h>

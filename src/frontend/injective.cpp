@@ -2,114 +2,18 @@
 #include "frontend/injective.h"
 
 #include "frontend/index_expression.h"
+#include "layout/linear_search.h"
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 
 namespace luisa::tile::core {
 
 namespace {
 
-__extension__ using Wide = __int128;
 using Proof = Injectivity::Proof;
 using Rows = std::vector<std::vector<int64_t>>;
-
-Wide floor_div(Wide a, Wide b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0)) ? 1 : 0); }
-
-/// Searches for two points with one place: a difference d, not zero, with |d_j| < extent_j, that every row
-/// sends to zero. Coordinates are tried from the largest coefficients down, so that what the others can still
-/// add leaves few values.
-class DifferenceSearch {
-public:
-    DifferenceSearch(const Rows &rows, const std::vector<int64_t> &extents)
-        : _rows{rows}, _extents{extents}, _order(extents.size()), _at(extents.size(), 0),
-          _partial(rows.size(), 0) {
-        std::iota(_order.begin(), _order.end(), size_t{0});
-        std::stable_sort(_order.begin(), _order.end(),
-                         [&](size_t a, size_t b) { return largest(a) > largest(b); });
-        _reach.assign(_order.size() + 1, std::vector<Wide>(rows.size(), 0));
-        for (size_t i = _order.size(); i-- > 0;) {
-            for (size_t r = 0; r < rows.size(); ++r) {
-                Wide most = Wide{rows[r][_order[i]]} * (extents[_order[i]] - 1);
-                _reach[i][r] = _reach[i + 1][r] + (most < 0 ? -most : most);
-            }
-        }
-    }
-
-    /// DISPROVEN with `difference()`, PROVEN, or UNKNOWN when the search is too long.
-    Proof run() {
-        bool found = search(0, true);
-        return found ? Proof::DISPROVEN : _steps > proof_budget ? Proof::UNKNOWN : Proof::PROVEN;
-    }
-    [[nodiscard]] const std::vector<int64_t> &difference() const { return _at; }
-
-private:
-    [[nodiscard]] Wide largest(size_t j) const {
-        Wide most = 0;
-        for (const auto &row : _rows) {
-            most = std::max(most, row[j] < 0 ? -Wide{row[j]} : Wide{row[j]});
-        }
-        return most;
-    }
-
-    /// The values of coordinate i that the later ones can still bring to zero.
-    [[nodiscard]] std::pair<Wide, Wide> range(size_t i, bool all_zero) const {
-        auto j = _order[i];
-        // Of a difference and its opposite one is enough: the first that is not zero is positive.
-        Wide high = _extents[j] - 1, low = all_zero ? Wide{0} : -high;
-        for (size_t r = 0; r < _rows.size(); ++r) {
-            Wide a = _rows[r][j], left = -_reach[i + 1][r] - _partial[r],
-                 right = _reach[i + 1][r] - _partial[r];
-            if (a == 0) {
-                if (left > 0 || right < 0) {
-                    return {1, 0};
-                }
-                continue;
-            }
-            auto from = a > 0 ? left : right, to = a > 0 ? right : left;
-            low = std::max(low, -floor_div(-from, a));
-            high = std::min(high, floor_div(to, a));
-        }
-        return {low, high};
-    }
-
-    bool search(size_t i, bool all_zero) {
-        if (++_steps > proof_budget) {
-            return false;
-        }
-        if (i == _order.size()) {
-            return !all_zero &&
-                   std::all_of(_partial.begin(), _partial.end(), [](Wide p) { return p == 0; });
-        }
-        auto j = _order[i];
-        auto [low, high] = range(i, all_zero);
-        for (auto d = low; d <= high && _steps <= proof_budget; ++d) {
-            _at[j] = static_cast<int64_t>(d);
-            for (size_t r = 0; r < _rows.size(); ++r) {
-                _partial[r] += Wide{_rows[r][j]} * d;
-            }
-            bool found = search(i + 1, all_zero && d == 0);
-            for (size_t r = 0; r < _rows.size(); ++r) {
-                _partial[r] -= Wide{_rows[r][j]} * d;
-            }
-            if (found) {
-                return true;
-            }
-        }
-        _at[j] = 0;
-        return false;
-    }
-
-    const Rows &_rows;
-    const std::vector<int64_t> &_extents;
-    std::vector<size_t> _order;
-    std::vector<std::vector<Wide>> _reach;///< what coordinates from i on can add to a row
-    std::vector<int64_t> _at;
-    std::vector<Wide> _partial;
-    int64_t _steps = 0;
-};
 
 /// The number of points, or nothing when it is beyond the budget.
 std::optional<int64_t> points_of(const std::vector<int64_t> &extents) {
@@ -169,13 +73,23 @@ Injectivity prove_injective(const Rows &rows, const std::vector<int64_t> &extent
     if (is_empty(extents)) {
         return {Proof::PROVEN, {}, {}};
     }
-    DifferenceSearch search{rows, extents};
-    Injectivity result{search.run(), {}, {}};
-    if (result.proof == Proof::DISPROVEN) {
-        for (auto d : search.difference()) {
-            result.first.push_back(d < 0 ? -d : 0);
-            result.second.push_back(d < 0 ? 0 : d);
-        }
+    // Two points share a place when a difference, not zero, is sent to zero by every row.
+    LinearSearch search{rows, {}, {}, IndexPoint(rows.size(), 0), true, nullptr};
+    for (auto extent : extents) {
+        search.low.push_back(1 - extent);
+        search.high.push_back(extent - 1);
+    }
+    IndexPoint difference;
+    Injectivity result{Proof::UNKNOWN, {}, {}};
+    switch (search.run(proof_budget, difference)) {
+        case tile::Proof::PROVEN: result.proof = Proof::PROVEN; break;
+        case tile::Proof::UNKNOWN: break;
+        case tile::Proof::DISPROVEN:
+            result.proof = Proof::DISPROVEN;
+            for (auto d : difference) {
+                result.first.push_back(d < 0 ? -d : 0);
+                result.second.push_back(d < 0 ? 0 : d);
+            }
     }
     return result;
 }

@@ -2,6 +2,10 @@
 #include "frontend/element_maps.h"
 #include "frontend/injective.h"
 #include "frontend/view_checks.h"
+#include "layout/expression.h"
+#include "layout/proved.h"
+
+#include <map>
 
 // Views whose elements a lambda places: A.view(space, f).
 
@@ -37,6 +41,9 @@ std::vector<Value *> operands_of(const ViewHandle &view, const MappedPlace &plac
 
 void require_injective(const MappedPlace &place, const std::vector<ir::DimExtent> &box,
                        SourceLoc loc) {
+    if (place.proved_injective) {
+        return;
+    }
     std::vector<int64_t> extents;
     for (const auto &d : box) {
         extents.push_back(d.extent);
@@ -57,6 +64,33 @@ void require_injective(const MappedPlace &place, const std::vector<ir::DimExtent
                  std::to_string(proof_budget) + " elements; use scatter",
              loc, {{"mapped here", place.loc}});
     }
+}
+
+/// An index expression as operations of the kernel on staged coordinates.
+Value *staged(const ExprNode &e, Value *const *at, SourceLoc loc) {
+    // Operations whose names in TileIR are others.
+    static const std::map<std::string_view, const char *> names{
+        {"mod", "rem"}, {"min", "minimum"}, {"max", "maximum"}, {"select", "ite"}};
+    auto number = [&](int64_t value) {
+        return constant_bits(ScalarType::INT64, static_cast<uint64_t>(value), loc);
+    };
+    if (e.kind == ExprNode::Kind::CONSTANT) {
+        return number(e.value);
+    }
+    if (e.kind == ExprNode::Kind::COORDINATE) {
+        return at[e.value];
+    }
+    std::vector<Value *> x;
+    for (const auto &operand : e.operands) {
+        x.push_back(staged(*operand, at, loc));
+    }
+    auto found = names.find(e.op->name);
+    const char *name = found == names.end() ? e.op->name : found->second;
+    if (x.size() == 3) {
+        return elementwise(name, {elementwise("ne", {x[0], number(0)}, loc), x[1], x[2]}, loc);
+    }
+    auto *value = elementwise(name, {x[0], x[1]}, loc);
+    return value->scalar() == ScalarType::BOOL ? cast(value, ScalarType::INT64, loc) : value;
 }
 
 }// namespace
@@ -105,6 +139,59 @@ void store_mapped(const ViewHandle &view, const MappedPlace &place, const Shape 
     auto operands = operands_of(view, place);
     operands.insert(operands.begin() + 1, tile);
     emit(c, Opcode::STORE, operands, {}, ir::StorePayload{bounds, box, true}, loc);
+}
+
+MappedHandle map_view(const ViewHandle &view, const Shape &space, const IndexMap &map,
+                      SourceLoc loc) {
+    check_view(view, loc);
+    IndexPoint extents;
+    for (const auto &d : static_dims(space, loc)) {
+        extents.push_back(d.extent);
+    }
+    if (!(map.domain() == IndexSet{extents})) {
+        fail(ErrorKind::SHAPE,
+             "view: the map takes the points of " + map.domain().text() + ", the space is " +
+                 IndexSet{extents}.text(),
+             loc);
+    }
+    auto rank = view->parameter->type()->rank();
+    if (map.codomain().rank() != rank) {
+        fail(ErrorKind::SHAPE,
+             "view: the map gives " + std::to_string(map.codomain().rank()) +
+                 " coordinates, the view has rank " + std::to_string(rank),
+             loc);
+    }
+    const auto proof = map.prove();
+    if (proof.totality.proof != luisa::tile::Proof::PROVEN) {
+        bool known = proof.totality.proof == luisa::tile::Proof::DISPROVEN;
+        fail(ErrorKind::CONSTRAINT,
+             known ? "view: the map is undefined at " + coordinates_text(proof.totality.witness[0])
+                   : "view: the map cannot be proved to be defined on the whole space",
+             loc);
+    }
+    std::vector<IndexExpr> symbols;
+    for (size_t i = 0; i < extents.size(); ++i) {
+        symbols.push_back(IndexExpr::coordinate(i));
+    }
+    auto images = expression_form(map, symbols);
+    if (!images) {
+        fail(ErrorKind::UNSUPPORTED,
+             "view: a map with a table is no expression of coordinates; load the places from a "
+             "view of indices with gather",
+             loc);
+    }
+    ElementMap placed{
+        extents.size(), [&](Value *const *at) {
+            Coord place;
+            place.loc = loc;
+            for (const auto &image : *images) {
+                place.parts.emplace_back(Index{staged(image.node(), at, loc), loc}, loc);
+            }
+            return place;
+        }};
+    auto mapped = std::make_shared<MappedPlace>(*map_view(view, space, placed, loc));
+    mapped->proved_injective = proof.injectivity.proof == luisa::tile::Proof::PROVEN;
+    return mapped;
 }
 
 }// namespace luisa::tile::core

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/element_maps.h"
 #include "frontend/injective.h"
+#include "layout/proved.h"
 
+#include <luisa/tile/layout_ops.h>
 #include <luisa/tile/memory.h>
 
 // A Memory is a variable that holds the contents of the object: an alloc at first, then what was inserted.
@@ -25,19 +27,15 @@ struct MemoryState {
 
 namespace {
 
-void check_layout(const std::vector<DimExtent> &dims, const std::vector<int64_t> &strides,
-                  SourceLoc loc) {
-    if (strides.size() != dims.size()) {
+/// The map of a layout by strides.
+IndexMap strided(const IndexPoint &extents, const IndexPoint &strides, SourceLoc loc) {
+    if (strides.size() != extents.size()) {
         fail(ErrorKind::SHAPE,
-             "memory: a layout of " + std::to_string(dims.size()) + " dimensions has " +
+             "memory: a layout of " + std::to_string(extents.size()) + " dimensions has " +
                  std::to_string(strides.size()) + " strides",
              loc);
     }
-    std::vector<int64_t> extents;
-    int64_t last = 0;
-    for (size_t i = 0; i < dims.size(); ++i) {
-        extents.push_back(dims[i].extent);
-        int64_t reach = 0;
+    for (size_t i = 0; i < extents.size(); ++i) {
         if (strides[i] < 0) {
             fail(ErrorKind::CONSTRAINT,
                  "memory: stride " + std::to_string(strides[i]) + " of dimension " +
@@ -45,21 +43,54 @@ void check_layout(const std::vector<DimExtent> &dims, const std::vector<int64_t>
                      " leads before the object; a layout begins at its first element",
                  loc);
         }
-        if (__builtin_mul_overflow(strides[i], std::max<int64_t>(dims[i].extent - 1, 0), &reach) ||
-            __builtin_add_overflow(last, reach, &last)) {
-            fail(ErrorKind::VALUE, "memory: the layout is longer than 2^63 elements", loc);
-        }
     }
-    auto proof = prove_injective(std::vector<std::vector<int64_t>>{strides}, extents);
-    if (proof.proof != Injectivity::Proof::PROVEN) {
-        bool known = proof.proof == Injectivity::Proof::DISPROVEN;
-        fail(ErrorKind::CONSTRAINT,
-             known ? "memory: the layout puts the elements " + coordinates_text(proof.first) +
-                         " and " + coordinates_text(proof.second) + " at the same place"
-                   : "memory: the layout cannot be proved to put each element at a place of its "
-                     "own; use strides that nest",
+    return IndexMap::strided(extents, strides);
+}
+
+/// The map as text, once it is proved to give each element a place of its own.
+std::string checked_layout(const StorageLayout &layout, const std::vector<DimExtent> &dims,
+                           SourceLoc loc) {
+    IndexPoint extents;
+    for (const auto &d : dims) {
+        extents.push_back(d.extent);
+    }
+    auto map = layout.map ? *layout.map : strided(extents, layout.strides.steps, loc);
+    if (!(map.domain() == IndexSet{extents})) {
+        fail(ErrorKind::SHAPE,
+             "memory: the layout has places for the elements " + map.domain().text() +
+                 ", the shape is " + IndexSet{extents}.text(),
              loc);
     }
+    if (map.codomain().rank() != 1) {
+        fail(ErrorKind::SHAPE,
+             "memory: the places of the layout have " + std::to_string(map.codomain().rank()) +
+                 " coordinates; a place in memory is one number",
+             loc);
+    }
+    auto text = simplify(map).text();
+    const auto &proof = proved_map(text)->proof;
+    auto refuse = [&](const LayoutProof::Claim &claim, const std::string &disproof,
+                      const std::string &unknown) {
+        if (claim.proof != Proof::PROVEN) {
+            fail(ErrorKind::CONSTRAINT,
+                 "memory: " + (claim.proof == Proof::DISPROVEN ? disproof : unknown), loc);
+        }
+    };
+    auto witness = [](const LayoutProof::Claim &claim, size_t i) {
+        return i < claim.witness.size() ? coordinates_text(claim.witness[i]) : "";
+    };
+    refuse(proof.totality, "the layout has no place for the element " + witness(proof.totality, 0),
+           "it cannot be proved that the layout has a place for each element");
+    refuse(proof.bounds,
+           "the layout puts the element " + witness(proof.bounds, 0) + " outside of its " +
+               std::to_string(map.codomain().extents()[0]) + " places",
+           "it cannot be proved that the layout keeps to its places");
+    refuse(proof.injectivity,
+           "the layout puts the elements " + witness(proof.injectivity, 0) + " and " +
+               witness(proof.injectivity, 1) + " at the same place",
+           "the layout cannot be proved to put each element at a place of its own; use strides "
+           "that nest");
+    return text;
 }
 
 /// The coordinates of a box and its dimensions, checked against the object.
@@ -94,7 +125,17 @@ Value *contents_of(const MemoryState &memory, SourceLoc loc) { return read(memor
 
 }// namespace
 
-MemoryHandle make_memory(ScalarType type, const Shape &shape, const Stride *strides,
+Shape positional_shape(const IndexSet &set, SourceLoc loc) {
+    Shape shape;
+    shape.loc = loc;
+    for (size_t i = 0; i < set.rank(); ++i) {
+        shape.entries.push_back(
+            {Dim::positional(static_cast<uint32_t>(i)), Index{set.extents()[i], loc}});
+    }
+    return shape;
+}
+
+MemoryHandle make_memory(ScalarType type, const Shape &shape, const StorageLayout *layout,
                          MemoryClass kind, SourceLoc loc) {
     auto &c = current(loc);
     if (c.current->no_writes) {
@@ -106,9 +147,8 @@ MemoryHandle make_memory(ScalarType type, const Shape &shape, const Stride *stri
              "memory: the shape has no dimensions; one element is a Scalar, or shape(1)", loc);
     }
     ir::AllocPayload payload{kind, {}};
-    if (strides) {
-        check_layout(dims, strides->steps, loc);
-        payload.strides = strides->steps;
+    if (layout) {
+        payload.layout = checked_layout(*layout, dims, loc);
     }
     auto *contents = c.module->tile(type, dims);
     auto *alloc = emit_value(c, Opcode::MEMORY_ALLOC, {}, contents, payload, loc);

@@ -2,6 +2,9 @@
 #include "frontend/capture.h"
 #include "frontend/contracts.h"
 #include "ir/effects.h"
+#include "layout/proved.h"
+
+#include <luisa/tile/layout_ops.h>
 
 #include <algorithm>
 
@@ -188,6 +191,42 @@ void Nest::stage(const char *name, SourceLoc loc) const {
     emit(c, ir::Opcode::STAGE, {}, {}, ir::NamePayload{name}, loc);
 }
 
+/// The order of instances as text, once it is proved to be one.
+static std::string checked_order(const IndexMap &map, const Shape &domain, SourceLoc loc) {
+    IndexPoint extents;
+    int64_t count = 1;
+    for (const auto &entry : domain.entries) {
+        if (!entry.extent.is_static()) {
+            fail(ErrorKind::SHAPE, "exec::layout: an extent of the domain is known at launch only",
+                 loc);
+        }
+        extents.push_back(int64_t(entry.extent));
+        count *= extents.back();
+    }
+    if (!(map.domain() == IndexSet{extents}) || map.codomain().rank() != 1) {
+        fail(ErrorKind::SHAPE,
+             "exec::layout: the map takes " + map.domain().text() + " to " + map.codomain().text() +
+                 "; the instances are " + IndexSet{extents}.text() +
+                 ", and their places in order one number each",
+             loc);
+    }
+    if (count == 0) {
+        return "";
+    }
+    auto text = simplify(map.into({count})).text();
+    const auto &proof = core::proved_map(text)->proof;
+    for (const auto &claim : {proof.totality, proof.bounds, proof.injectivity}) {
+        if (claim.proof != Proof::PROVEN) {
+            fail(ErrorKind::CONSTRAINT,
+                 "exec::layout: not proved to give each instance a place of its own in an order "
+                 "of " +
+                     std::to_string(count) + ": " + proof.text(),
+                 loc);
+        }
+    }
+    return text;
+}
+
 NestRange::NestRange(Options options, IndexSpace domain, const Nest *parent, SourceLoc loc)
     : _options{options}, _domain{std::move(domain)}, _parent{parent}, _loc{loc} {}
 
@@ -219,13 +258,16 @@ NestRange::Iterator NestRange::begin() {
         }
     }
     ir::NestPayload payload;
-    payload.exec = _options.level;
+    payload.exec = _options.exec.level;
     payload.pipeline = _options.pipeline;
     payload.is_range = _domain.is_range;
     if (_options.kind == Kind::REDUCE) {
         payload.policy = _options.has_policy ? _options.policy : c.options.reduction;
     }
     std::vector<core::Value *> operands;
+    if (_domain.is_range && _options.exec.map) {
+        fail(ErrorKind::SHAPE, "exec::layout: the domain is a range; give a shape", _loc);
+    }
     if (_domain.is_range) {
         operands = {_domain.begin.value(), _domain.end.value(), _domain.step.value()};
     } else {
@@ -238,6 +280,9 @@ NestRange::Iterator NestRange::begin() {
             operands.push_back(entry.extent.value(_loc));
         }
         check_count(known, "a domain", _loc);
+        if (_options.exec.map) {
+            payload.layout = checked_order(*_options.exec.map, _domain.shape, _loc);
+        }
     }
     auto *op = emit(c, opcodes[kind], operands, {}, payload, _loc, 1);
     auto *region = open_region(c, names[kind], op, op->body(), _loc);

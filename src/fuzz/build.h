@@ -118,6 +118,7 @@ struct Program {
     bool make_insert();
     bool make_per();
     bool make_memory();
+    std::string random_layout(const ir::Type &type);
     bool fill_memory(Value *object);
     /// Sometimes gives an access at `payload.dims` a box, whose dimensions `rest` lacks.
     void choose_box(const ir::Type &type, ir::AccessPayload &payload,

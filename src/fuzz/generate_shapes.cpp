@@ -3,7 +3,10 @@
 
 #include "ir/check_operations.h"
 
+#include <luisa/tile/layout_ops.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 // Operations that make, move, pick and fold elements.
@@ -198,6 +201,31 @@ bool Program::make_per() {
     return true;
 }
 
+/// Strides that nest in random order, with holes and some of them backwards, and bits of the place exchanged.
+std::string Program::random_layout(const ir::Type &type) {
+    std::vector<LayoutMode> modes(type.dims.size());
+    auto order = type.dims;
+    random.shuffle(order);
+    int64_t next = 1 + static_cast<int64_t>(random.below(2)), offset = random.between(0, 3);
+    for (const auto &d : order) {
+        if (d.extent < 1) {
+            return "";
+        }
+        bool back = random.chance(15);
+        offset += back ? next * (d.extent - 1) : 0;
+        modes[static_cast<size_t>(type.find(d.dim))] = {{d.extent}, {{back ? -next : next}}};
+        next = next * d.extent + random.between(0, 1);
+    }
+    auto map = IndexMap::mixed_radix(std::move(modes), {offset});
+    if (random.chance(30)) {
+        auto places = map.codomain().extents()[0];
+        auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(places)));
+        map = compose(IndexMap::swizzle(2, 0, 2, std::max<int64_t>(size, 16)),
+                      map.into({std::max<int64_t>(size, 16)}));
+    }
+    return simplify(map).text();
+}
+
 /// An object whose first store covers it; what it then holds is a value that others update in parts.
 bool Program::make_memory() {
     auto *part = tile_of(any_type());
@@ -206,14 +234,7 @@ bool Program::make_memory() {
     }
     ir::AllocPayload payload;
     if (random.chance(40)) {
-        auto order = part->type()->dims;
-        random.shuffle(order);
-        payload.strides.resize(order.size());
-        int64_t next = 1 + static_cast<int64_t>(random.below(2));
-        for (const auto &d : order) {
-            payload.strides[static_cast<size_t>(part->type()->find(d.dim))] = next;
-            next = next * std::max<int64_t>(d.extent, 1) + random.between(0, 1);
-        }
+        payload.layout = random_layout(*part->type());
     }
     auto *object = builder.value(Opcode::MEMORY_ALLOC, {}, part->type(), payload);
     if (random.chance(40) && fill_memory(object)) {

@@ -2,6 +2,7 @@
 #include "interpreter/contract.h"
 #include "interpreter/tree.h"
 #include "ir/reduction_update.h"
+#include "layout/proved.h"
 
 // serial, pipeline, parallel and reduce.
 
@@ -179,6 +180,20 @@ struct BalancedReduction {
     }
 };
 
+/// The instances in the order that a layout gives them; empty where they are in their own.
+Numbers order_of(const Step &step, const Domain &domain) {
+    const auto &layout = step.op->get<ir::NestPayload>().layout;
+    if (layout.empty()) {
+        return {};
+    }
+    Numbers order(static_cast<size_t>(domain.count));
+    auto map = core::proved_map(layout)->map;
+    for (int64_t n = 0; n < domain.count; ++n) {
+        order[static_cast<size_t>(map(domain.indices(n)).at(0))] = n;
+    }
+    return order;
+}
+
 bool has_store(const ir::Region &region) {
     for (auto *op : region) {
         bool stores = op->opcode() == ir::Opcode::STORE;
@@ -252,12 +267,14 @@ void run_parallel(Context &context, const Step &step) {
     if (context.options.validate) {
         context.frames.push_back({step.op, domain, 0, {}});
     }
-    for (int64_t n = 0; n < domain.count; ++n) {
+    const auto order = order_of(step, domain);
+    for (int64_t at = 0; at < domain.count; ++at) {
+        auto n = order.empty() ? at : order[static_cast<size_t>(at)];
         run_instance(context, step, domain, n, incoming);
         for (size_t i = 0; i < incoming.size(); ++i) {
             if (updates[i] == ir::AncestorUpdate::INSERT) {
                 collect(context, step, domain, n, i, *incoming[i], collected[i]);
-            } else if (n == 0) {// collective: the same from every instance
+            } else if (at == 0) {// collective: the same from every instance
                 states[i] = context.slots[step.blocks[0].yields[i]];
             }
         }

@@ -38,6 +38,7 @@ template<class V> void describe(V &&v, NestPayload &p) {
     v("dims", p.dims, std::vector<Dim>{});
     v("range", p.is_range, false);
     v("exec", p.exec, ExecLevel::INFER);
+    v("layout", p.layout, std::string{});
     v("in_flight", p.pipeline.max_in_flight, 0);
     v("interval", p.pipeline.initiation_interval, 0);
     v("policy", p.policy, ReductionPolicy::UNORDERED_TREE);
@@ -91,7 +92,7 @@ template<class V> void describe(V &&v, StorePayload &p) {
 }
 template<class V> void describe(V &&v, AllocPayload &p) {
     v("in", p.kind, MemoryClass::AUTO);
-    v("strides", p.strides, std::vector<int64_t>{});
+    v("layout", p.layout, std::string{});
 }
 template<class V> void describe(V &&v, AtomicPayload &p) {
     v("op", p.op, static_cast<AtomicOp>(255));

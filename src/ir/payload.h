@@ -52,6 +52,7 @@ struct NestPayload {
     bool is_range = false;
     std::vector<Dim> dims;///< one a domain axis of a shape; empty for a range (one index)
     ExecLevel exec = ExecLevel::INFER;
+    std::string layout;///< of `parallel`: the index map, as text, that orders its instances
     PipelinePolicy pipeline;
     ReductionPolicy policy = ReductionPolicy::UNORDERED_TREE;///< of `reduce` only
     std::vector<AncestorUpdate> updates;                     ///< of `parallel`, one a state
@@ -182,11 +183,11 @@ struct ReportPayload {
     friend bool operator==(const ReportPayload &, const ReportPayload &) = default;
 };
 
-/// `memory.alloc`: the contents, undefined at first, of an object in memory. `strides` say where an element
-/// lies, one a dimension of the result; empty: row-major.
+/// `memory.alloc`: the contents, undefined at first, of an object in memory. `layout` is the index map, as
+/// text, from the elements to their places; empty: row-major.
 struct AllocPayload {
     MemoryClass kind = MemoryClass::AUTO;
-    std::vector<int64_t> strides;
+    std::string layout;
     friend bool operator==(const AllocPayload &, const AllocPayload &) = default;
 };
 

@@ -2,6 +2,7 @@
 #include "analysis/expressions.h"
 #include "analysis/intervals.h"
 #include "plan/block_planner.h"
+#include "plan/memory_layout.h"
 
 #include <algorithm>
 #include <set>
@@ -167,9 +168,11 @@ analysis::Slope BlockPlanner::operand_slope(const ir::Value *operand, Dim axis) 
         if (op && op->opcode() == Opcode::LOAD && !is_kept(leaf.value)) {
             slope = analysis::address_slope(*op, leaf.slopes);
         } else if (auto *home = _plan->home(leaf.value)) {
-            const auto &order = _plan->storage.at(home).order;
+            const auto &storage = _plan->storage.at(home);
+            const auto &order = storage.order;
             bool last = !order.empty() && order.back().dim == axis;
-            slope = {true, last ? 1 : 2};
+            slope = storage.layout ? layout_slope(*storage.layout, {{axis.id, {true, 1}}})
+                                   : analysis::Slope{true, last ? 1 : 2};
         }
         if (!slope.known || (slope.value != 1 && slope.value != 0)) {
             worst = slope;

@@ -2,6 +2,7 @@
 #include "analysis/expressions.h"
 #include "analysis/intervals.h"
 #include "plan/block_planner.h"
+#include "plan/memory_layout.h"
 
 #include <algorithm>
 
@@ -40,6 +41,9 @@ size_t compute_bytes(ScalarType type) {
 
 /// Strides of a kept value when `axis` moves: by its storage order.
 analysis::Slope storage_slope(const Storage &storage, const analysis::Slopes &slopes) {
+    if (storage.layout) {
+        return layout_slope(*storage.layout, slopes);
+    }
     analysis::Slope total;
     int64_t stride = 1;
     for (size_t i = storage.order.size(); i-- > 0;) {
@@ -114,7 +118,9 @@ void BlockPlanner::ensure_storage(const ir::Value *value, const std::vector<DimE
     for (auto found = shares.find(value); found != shares.end(); found = shares.find(value)) {
         value = found->second;
     }
-    _plan->storage.emplace(value, Storage{order});
+    if (!_plan->storage.count(value)) {
+        _plan->storage.emplace(value, Storage{order, memory_layout(value)});
+    }
 }
 
 const ir::Value *BlockPlanner::temporary_like(const ir::Value *value) {

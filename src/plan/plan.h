@@ -4,6 +4,8 @@
 #include "ir/module.h"
 #include "target/cpu.h"
 
+#include <luisa/tile/layout.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,9 +93,16 @@ struct Block {
     std::vector<Step> steps;
 };
 
-/// Where a kept value lives: dimensions from slowest to fastest.
+/// The layout that a program asks of a Memory: a map from its coordinates to places.
+struct MemoryLayout {
+    IndexMap map;
+    std::vector<ir::DimExtent> dims;///< what each coordinate is
+};
+
+/// Where a kept value lives: dimensions from slowest to fastest, unless it is a Memory that has a layout.
 struct Storage {
     std::vector<ir::DimExtent> order;
+    std::optional<MemoryLayout> layout;
 };
 
 /// A run of root operations: one `parallel` whose instances are tasks, or the rest as one task.

@@ -106,6 +106,34 @@ TEST(ViewMapErrors, StoresThroughMapsThatMeet) {
                            std::to_string(mapped)));
 }
 
+TEST(ViewMapErrors, IndexMapsThatDoNotFit) {
+    auto with = [](const IndexMap &map) {
+        return error_of([=](const auto &A, const auto &X) {
+            A.view(shape(8), map).store(X[coord(0), shape(8)]);
+        });
+    };
+    int line = __LINE__ - 3;
+    EXPECT_EQ(with(IndexMap::identity({6})),
+              at(line, "ShapeError @: view: the map takes the points of [6], the space is [8]"));
+    EXPECT_EQ(with(IndexMap::identity({8})),
+              at(line, "ShapeError @: view: the map gives 1 coordinates, the view has rank 2"));
+    EXPECT_EQ(with(IndexMap::of({8}, {8, 8},
+                                [](IndexExpr i) {
+                                    return std::vector<IndexExpr>{8 / i, i};
+                                })),
+              at(line, "ConstraintError @: view: the map is undefined at (0)"));
+    EXPECT_EQ(with(IndexMap::table({8}, {1, 1}, std::vector(8, std::optional{IndexPoint{0, 0}}))),
+              at(line, "UnsupportedError @: view: a map with a table is no expression of "
+                       "coordinates; load the places from a view of indices with gather"));
+    auto text = with(IndexMap::of({8}, {8, 6}, [](IndexExpr i) {
+        return std::vector<IndexExpr>{i / 2, i & 0};
+    }));
+    EXPECT_EQ(text, at(line, "ConstraintError @: store through a view whose map gives the elements "
+                             "(0) and (1) the same place; store where each has its own, or use "
+                             "scatter with a reducer | mapped here at " +
+                                 std::to_string(line)));
+}
+
 TEST(ViewMapErrors, StoresThroughMapsThatCannotBeProved) {
     int mapped = 0;
     auto text = error_of([&](const auto &A, const auto &X) {
@@ -199,6 +227,82 @@ TEST(MemoryErrors, LayoutsThatAreNone) {
     EXPECT_EQ(with(stride(0, 1)),
               at(line, "ConstraintError @: memory: the layout puts the elements (0, 0) and (1, 0) "
                        "at the same place"));
+}
+
+TEST(MemoryErrors, IndexMapsThatAreNoLayouts) {
+    auto with = [](const IndexMap &map) {
+        return error_of(
+            [=](const auto &, const auto &) { (void)memory<float>(layout(shape(8, 6), map)); });
+    };
+    int line = __LINE__ - 2;
+    EXPECT_EQ(with(IndexMap::strided({6, 8}, {8, 1})),
+              at(line, "ShapeError @: memory: the layout has places for the elements [6, 8], the "
+                       "shape is [8, 6]"));
+    EXPECT_EQ(with(IndexMap::identity({8, 6})),
+              at(line, "ShapeError @: memory: the places of the layout have 2 coordinates; a place "
+                       "in memory is one number"));
+    EXPECT_EQ(with(IndexMap::strided({8, 6}, {6, 1}).into({47})),
+              at(line,
+                 "ConstraintError @: memory: the layout puts the element (7, 5) outside of its "
+                 "47 places"));
+    EXPECT_EQ(with(IndexMap::strided({8, 6}, {6, -1})),
+              at(line,
+                 "ConstraintError @: memory: the layout puts the element (0, 5) outside of its "
+                 "43 places"));
+    EXPECT_EQ(
+        with(IndexMap::of({8, 6}, {48}, [](IndexExpr i, IndexExpr j) { return i * 6 + j / 2; })),
+        at(line, "ConstraintError @: memory: the layout puts the elements (0, 0) and (0, 1) at "
+                 "the same place"));
+    EXPECT_EQ(
+        with(IndexMap::of({8, 6}, {48}, [](IndexExpr i, IndexExpr j) { return 40 / (i + j); })),
+        at(line, "ConstraintError @: memory: the layout has no place for the element (0, 0)"));
+    auto table = cpu_error_of([&](const auto &A, const auto &) {
+        line = __LINE__ + 1;
+        auto m = memory<float>(IndexMap::table({2}, {2}, {{{1}}, {{0}}}));
+        m.store(zeros<float>(shape(2)));
+        A(coord(0, 0), shape(1, 2)).store(reshape(m.load(), shape(1, 2)));
+    });
+    EXPECT_EQ(table, at(line, "UnsupportedError @: memory: a CPU computes places by expressions "
+                              "whose divisors are constants, and the layout table{[2]; 1, 0} [2] "
+                              "-> [2] is none; use strides, digits or bits"));
+}
+
+TEST(ConstraintErrors, OrdersOfInstancesThatAreNone) {
+    auto with = [](const IndexMap &map) {
+        return cpu_error_of([=](const auto &A, const auto &) {
+            for (auto &row : parallel(shape(8), exec::layout(map))) {
+                A(row.index(), 0).store(1.0f);
+            }
+        });
+    };
+    int line = __LINE__ - 5;
+    EXPECT_EQ(with(IndexMap::strided({8}, {1})), "no error");
+    EXPECT_EQ(with(IndexMap::strided({7}, {1})),
+              at(line,
+                 "ShapeError @: exec::layout: the map takes [7] to [7]; the instances are [8], "
+                 "and their places in order one number each"));
+    EXPECT_EQ(with(IndexMap::of({8}, {8}, [](IndexExpr i) { return i / 2; })),
+              at(line,
+                 "ConstraintError @: exec::layout: not proved to give each instance a place of "
+                 "its own in an order of 8: totality proven, bounds proven, injectivity "
+                 "disproven by (0) and (1), surjectivity disproven by (4)"));
+    EXPECT_EQ(
+        with(IndexMap::table({8}, {8}, {{{1}}, {{0}}, {{2}}, {{3}}, {{4}}, {{5}}, {{6}}, {{7}}})),
+        at(line, "UnsupportedError @: exec::layout: a CPU needs the inverse of the map as an "
+                 "expression, to find the instance of a task; that of table{[8]; 1, 0, 2, 3, 4, "
+                 "5, 6, 7} [8] -> [8] is none; use digits or bits in another order"));
+    auto inner = cpu_error_of([&](const auto &A, const auto &) {
+        for (auto &row : parallel(shape(8))) {
+            line = __LINE__ + 1;
+            for (auto &column : row.parallel(shape(6), exec::layout(IndexMap::strided({6}, {1})))) {
+                A(row.index(), column.index()).store(1.0f);
+            }
+        }
+    });
+    EXPECT_EQ(inner,
+              at(line, "UnsupportedError @: exec::layout: a CPU orders the instances of a root "
+                       "`parallel` only, and runs those inside of a task one after another; "
+                       "use exec::infer"));
 }
 
 TEST(MemoryErrors, BoxesAndTilesThatDoNotFit) {

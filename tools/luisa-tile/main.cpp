@@ -121,6 +121,21 @@ void explain(const std::string &file) {
                 m.compile_ms(), m.plan_ms, m.realize_ms, m.emit_ms, m.codegen_ms, m.link_ms);
 }
 
+/// Draws an index map and says what is proved of it.
+void draw(const std::string &text, const std::string &out) {
+    auto map = lt::IndexMap::parse(text);
+    auto picture = lt::draw_svg(map);
+    if (out.empty()) {
+        std::cout << picture;
+        return;
+    }
+    std::ofstream file{out, std::ios::binary};
+    if (!(file << picture)) {
+        throw lt::ValueError{"cannot write '" + out + "'"};
+    }
+    std::cout << map.prove().text() << "\n";
+}
+
 }// namespace
 
 int main(int argc, char **argv) {
@@ -169,6 +184,11 @@ int main(int argc, char **argv) {
                      "Each program for several targets, numbers of threads and plans");
     fuzzes->add_flag("--print", fuzz.print, "Print the program of --case and do not run it");
 
+    std::string map_text, picture;
+    auto *draws = app.add_subcommand("draw", "Draw an index map as SVG");
+    draws->add_option("MAP", map_text, "The map's text")->required();
+    draws->add_option("--out", picture, "File; otherwise printed");
+
     CLI11_PARSE(app, argc, argv);
     try {
         if (*devices) {
@@ -179,6 +199,8 @@ int main(int argc, char **argv) {
             emit(file, form, cpu);
         } else if (*fuzzes) {
             return run_fuzz(fuzz);
+        } else if (*draws) {
+            draw(map_text, picture);
         } else {
             explain(file);
         }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <luisa/tile/layout.h>
 #include <luisa/tile/view.h>
 
 #include <memory>
+#include <optional>
 
 // Addressable objects of a kernel. A tile needs none: what one stage makes and another uses is kept by the
 // compiler. A Memory is for programs that want the same object written and read again, in parts, from several
@@ -35,23 +37,30 @@ template<std::integral... I> [[nodiscard]] Stride stride(I... steps) {
     return {{static_cast<int64_t>(steps)...}};
 }
 
-/// A shape and where its elements lie: element q at the sum of q times the strides.
+/// A shape and where its elements lie: element q at the sum of q times the strides, or at map(q).
 struct StorageLayout {
     Shape shape;
     Stride strides;
-    SourceLoc loc;
+    std::optional<IndexMap> map;
 };
 /// A layout by strides. `memory` checks it.
-[[nodiscard]] inline StorageLayout layout(const Shape &shape, const Stride &strides,
-                                          SourceLoc loc = SourceLoc::current()) {
-    return {shape, strides, loc};
+[[nodiscard]] inline StorageLayout layout(const Shape &shape, const Stride &strides) {
+    return {shape, strides, {}};
+}
+/// A layout by an index map from the coordinates of the shape to places, one number each; its codomain says how many
+/// places there are. `memory` checks it.
+[[nodiscard]] inline StorageLayout layout(const Shape &shape, IndexMap map) {
+    return {shape, {}, std::move(map)};
 }
 
 namespace core {
 struct MemoryState;
 using MemoryHandle = std::shared_ptr<MemoryState>;
-MemoryHandle make_memory(ScalarType type, const Shape &shape, const Stride *strides,
+/// A null layout is row-major.
+MemoryHandle make_memory(ScalarType type, const Shape &shape, const StorageLayout *layout,
                          MemoryClass kind, SourceLoc loc);
+/// The shape whose dimensions are positions of a box.
+Shape positional_shape(const IndexSet &set, SourceLoc loc);
 /// A null place is the whole object.
 Value *load_memory(const MemoryHandle &memory, const Coord *origin, const Shape *shape,
                    SourceLoc loc);
@@ -116,14 +125,20 @@ template<class T>
     static_assert(Element<T>, "memory<T>: T is no element type");
     return Memory<T>{core::make_memory(scalar_type_of<T>, shape, nullptr, kind, loc)};
 }
-/// A Memory whose elements lie as `layout` says. Strides that are not one a dimension: ShapeError; negative
-/// ones, or two elements at one place: ConstraintError.
+/// A Memory whose elements lie as `layout` says. Strides that are not one a dimension, a map of other elements or to
+/// places that are no numbers: ShapeError. Negative strides, and what is not proved to give each element a place of
+/// its own inside: ConstraintError that names elements.
 template<class T>
 [[nodiscard]] Memory<T> memory(const StorageLayout &layout, MemoryClass kind = mem::auto_,
                                SourceLoc loc = SourceLoc::current()) {
     static_assert(Element<T>, "memory<T>: T is no element type");
-    return Memory<T>{
-        core::make_memory(scalar_type_of<T>, layout.shape, &layout.strides, kind, loc)};
+    return Memory<T>{core::make_memory(scalar_type_of<T>, layout.shape, &layout, kind, loc)};
+}
+/// A Memory of the points of the map's domain, whose dimensions are positional.
+template<class T>
+[[nodiscard]] Memory<T> memory(const IndexMap &map, MemoryClass kind = mem::auto_,
+                               SourceLoc loc = SourceLoc::current()) {
+    return memory<T>(layout(core::positional_shape(map.domain(), loc), map), kind, loc);
 }
 
 }// namespace luisa::tile

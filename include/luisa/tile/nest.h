@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <luisa/tile/contract.h>
+#include <luisa/tile/layout.h>
 #include <luisa/tile/view.h>
 
 #include <optional>
 
 namespace luisa::tile {
+
+/// What pins the instances of a `parallel`: a level, or a layout.
+struct ExecConstraint {
+    ExecConstraint(ExecLevel level = ExecLevel::INFER) : level{level} {}
+    explicit ExecConstraint(IndexMap map) : map{std::move(map)} {}
+    ExecLevel level = ExecLevel::INFER;
+    std::optional<IndexMap> map;
+};
 
 /// Execution constraints of `parallel`. They pin where instances run, never what they compute.
 namespace exec {
@@ -13,6 +22,9 @@ inline constexpr ExecLevel infer = ExecLevel::INFER, cluster = ExecLevel::CLUSTE
                            block = ExecLevel::BLOCK, subgroup = ExecLevel::SUBGROUP,
                            thread = ExecLevel::THREAD, core = ExecLevel::CORE,
                            vector = ExecLevel::VECTOR;
+/// Numbers the instances, which threads take in that order: `map` takes the coordinates of the nest to 0, 1, …,
+/// one to one and onto, else ConstraintError. A target that cannot: UnsupportedError when compiled.
+[[nodiscard]] inline ExecConstraint layout(IndexMap map) { return ExecConstraint{std::move(map)}; }
 }// namespace exec
 
 class NestRange;
@@ -38,7 +50,7 @@ public:
 
     // Child nests.
     /// Independent instances inside this one; see the function of the same name.
-    [[nodiscard]] NestRange parallel(IndexSpace domain, ExecLevel level = ExecLevel::INFER,
+    [[nodiscard]] NestRange parallel(IndexSpace domain, ExecConstraint exec = ExecLevel::INFER,
                                      SourceLoc loc = SourceLoc::current()) const;
     /// Steps in order inside this instance.
     [[nodiscard]] NestRange serial(IndexSpace domain, SourceLoc loc = SourceLoc::current()) const;
@@ -79,7 +91,7 @@ public:
     enum class Kind : uint8_t { PARALLEL, SERIAL, PIPELINE, REDUCE };
     struct Options {
         Kind kind;
-        ExecLevel level = ExecLevel::INFER;
+        ExecConstraint exec = ExecLevel::INFER;
         PipelinePolicy pipeline;
         bool has_policy = false;
         ReductionPolicy policy = ReductionPolicy::UNORDERED_TREE;
@@ -179,9 +191,12 @@ template<class T>
 // handle).
 
 /// Independent instances.
-[[nodiscard]] inline NestRange parallel(IndexSpace domain, ExecLevel level = ExecLevel::INFER,
+[[nodiscard]] inline NestRange parallel(IndexSpace domain, ExecConstraint exec = ExecLevel::INFER,
                                         SourceLoc loc = SourceLoc::current()) {
-    return {{NestRange::Kind::PARALLEL, level, {}, false, {}}, std::move(domain), nullptr, loc};
+    return {{NestRange::Kind::PARALLEL, std::move(exec), {}, false, {}},
+            std::move(domain),
+            nullptr,
+            loc};
 }
 /// Steps in order.
 [[nodiscard]] inline NestRange serial(IndexSpace domain, SourceLoc loc = SourceLoc::current()) {
@@ -201,8 +216,9 @@ template<class T>
     return {{NestRange::Kind::REDUCE, {}, {}, true, policy}, std::move(domain), nullptr, loc};
 }
 
-inline NestRange Nest::parallel(IndexSpace domain, ExecLevel level, SourceLoc loc) const {
-    return {{NestRange::Kind::PARALLEL, level, {}, false, {}}, std::move(domain), this, loc};
+inline NestRange Nest::parallel(IndexSpace domain, ExecConstraint exec, SourceLoc loc) const {
+    return {
+        {NestRange::Kind::PARALLEL, std::move(exec), {}, false, {}}, std::move(domain), this, loc};
 }
 inline NestRange Nest::serial(IndexSpace domain, SourceLoc loc) const {
     return {{NestRange::Kind::SERIAL, {}, {}, false, {}}, std::move(domain), this, loc};

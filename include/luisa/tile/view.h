@@ -2,6 +2,7 @@
 #pragma once
 #include <luisa/tile/atomic.h>
 #include <luisa/tile/functions.h>
+#include <luisa/tile/layout.h>
 
 #include <memory>
 #include <utility>
@@ -28,7 +29,8 @@ void store(const ViewHandle &view, const Coord &origin, const Shape &shape, Boun
 /// The view coordinates of the elements of a mapped view: one int64 tile a dimension of the view.
 struct MappedPlace {
     std::vector<Value *> coordinates;
-    SourceLoc loc;///< where the map was applied
+    SourceLoc loc;                ///< where the map was applied
+    bool proved_injective = false;///< as an index map
 };
 using MappedHandle = std::shared_ptr<const MappedPlace>;
 /// A map from the coordinates of a space, of which it takes so many, to those of a view.
@@ -37,6 +39,8 @@ struct ElementMap {
     std::function<Coord(Value *const *)> place;
 };
 MappedHandle map_view(const ViewHandle &view, const Shape &space, const ElementMap &map,
+                      SourceLoc loc);
+MappedHandle map_view(const ViewHandle &view, const Shape &space, const IndexMap &map,
                       SourceLoc loc);
 Value *load_mapped(const ViewHandle &view, const MappedPlace &place, const Shape &space,
                    Bounds bounds, Value *fallback, SourceLoc loc);
@@ -304,6 +308,14 @@ public:
         core::ElementMap map{core::coordinate_count<F>(), [&](core::Value *const *at) {
                                  return core::call_with_coordinates(f, at, loc);
                              }};
+        return {_view, core::map_view(_view, space, map, loc), space, b};
+    }
+    /// The same by an index map from the points of the space to those of the view. Another domain or rank:
+    /// ShapeError; a map not proved to be defined everywhere, a store through one not proved injective:
+    /// ConstraintError; a table: UnsupportedError.
+    [[nodiscard]] MemoryRef<T> view(const Shape &space, const IndexMap &map,
+                                    Bounds b = Bounds::ZERO,
+                                    SourceLoc loc = SourceLoc::current()) const {
         return {_view, core::map_view(_view, space, map, loc), space, b};
     }
     /// The box of this shape at a place: a reference without any effect yet.

@@ -251,8 +251,16 @@ void Lowering::allocate(const ir::Value *home) {
         return;
     }
     int64_t bytes = static_cast<int64_t>(size_of(home->scalar()));
-    for (const auto &d : _plan->storage.at(home).order) {
-        if (__builtin_mul_overflow(bytes, std::max<int64_t>(d.extent, 1), &bytes) ||
+    const auto &storage = _plan->storage.at(home);
+    std::vector<int64_t> extents;
+    for (const auto &d : storage.order) {
+        extents.push_back(d.extent);
+    }
+    if (storage.layout) {
+        extents = storage.layout->map.codomain().extents();
+    }
+    for (auto extent : extents) {
+        if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes) ||
             bytes > (int64_t{1} << 40)) {
             auto *op = home->definition();
             throw ResourceError{"a tile of shape " + ir::extents_text(*home->type()) +
@@ -264,8 +272,37 @@ void Lowering::allocate(const ir::Value *home) {
     _offsets[home] = allocate_bytes(bytes);
 }
 
+/// The place of a Memory's element under its layout.
+Lowering::Access Lowering::layout_access(const plan::MemoryLayout &layout, const ir::Value *home,
+                                         const Point &point) {
+    std::vector<Coordinate> at;
+    for (const auto &d : layout.dims) {
+        at.push_back(local_coordinate(d, point));
+    }
+    auto place = index_map(layout.map, at, point.lanes);
+    Access access;
+    access.always_valid = true;
+    auto *start = _b.address(_scratch, nullptr, 1, _offsets.at(home));
+    auto bytes = static_cast<int64_t>(size_of(home->scalar()));
+    access.mask = point.guard;
+    access.uniform = !place.per_lane && place.slope == 0;
+    if (place.per_lane) {
+        access.address = start;
+        access.indices = place.per_lane;
+        return access;
+    }
+    access.address = _b.address_sum(start, {place.base}, bytes);
+    if (place.slope != 0 && place.slope != 1) {
+        access.indices = coordinate_value({_b.index(0), place.slope, nullptr}, point.lanes);
+    }
+    return access;
+}
+
 Lowering::Access Lowering::storage_access(const ir::Value *home, const Point &point) {
     allocate(home);
+    if (const auto &layout = _plan->storage.at(home).layout) {
+        return layout_access(*layout, home, point);
+    }
     const auto &order = _plan->storage.at(home).order;
     auto bytes = static_cast<int64_t>(size_of(home->scalar()));
     Access access;

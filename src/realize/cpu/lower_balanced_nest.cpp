@@ -173,6 +173,7 @@ std::vector<Lowering::TreeState> Lowering::tree_states(const ir::Operation &op) 
         c.start = update == Opcode::MMA ? 0 : identity_bits(c.reducer, c.type);
         const auto *home = _plan->home(op.result(i));
         if (home) {
+            require(!_plan->storage.at(home).layout, "a state that a tree merges is no Memory");
             for (const auto &d : _plan->storage.at(home).order) {
                 c.count *= d.extent;
             }

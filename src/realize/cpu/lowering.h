@@ -62,6 +62,7 @@ enum class Side : uint8_t { VECTOR, SCALAR };
 /// (evaluate.cpp, access.cpp), loop groups, contractions, nests.
 class Lowering {
 public:
+    class IndexWriter;
     struct TreeState;///< one state of a balanced `reduce` nest
 
     Lowering(const plan::Plan &plan, ir::Module &machine);
@@ -134,6 +135,10 @@ private:
                            bool stable);
     void write_access(const Access &access, ir::Value *value, int lanes);
     Access storage_access(const ir::Value *home, const Point &point);
+    Access layout_access(const plan::MemoryLayout &layout, const ir::Value *home,
+                         const Point &point);
+    /// The one number that a map gives at coordinates, in closed form where it is linear in the lane.
+    Coordinate index_map(const IndexMap &map, const std::vector<Coordinate> &at, int lanes);
     ir::Value *read_storage(const ir::Value *home, Point &point);
     void write_storage(const ir::Value *home, ir::Value *value, Point &point);
     ir::Value *view_word(const ir::Value *view, size_t word, ScalarType type, bool pointer = false);

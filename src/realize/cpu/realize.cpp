@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "realize/cpu/realize.h"
 
+#include "layout/proved.h"
 #include "realize/cpu/lowering.h"
+
+#include <luisa/tile/layout_ops.h>
 
 namespace luisa::tile::cpu {
 
@@ -56,6 +59,15 @@ void Lowering::bind_task(const ir::Operation &nest, const Values &extents, ir::V
         auto range = range_of(nest);
         auto *iv = _b.add(range.begin, _b.mul(task, range.step));
         _scalars[body->argument(0)] = range.index(_b, iv);
+        return;
+    }
+    if (const auto &order = nest.get<ir::NestPayload>().layout; !order.empty()) {
+        auto instance = try_inverse(core::proved_map(order)->map);
+        require(instance.has_value(), "an order of instances has an inverse");
+        for (size_t i = 0; i < extents.size(); ++i) {
+            auto one = compose(IndexMap::project(instance->codomain(), {i}), *instance);
+            _scalars[body->argument(i)] = index_map(one, {{task, 0, nullptr}}, 1).base;
+        }
         return;
     }
     auto *rest = task;

@@ -79,7 +79,7 @@ TEST(Text, mapped_accesses_boxes_and_memory_survive_the_round_trip) {
   }
   %5 = constant 1.0 : f32
   %6 = load %0, %2, %2, %5 {fallback = true, mapped = true} : tile<f32, q:4>
-  %7 = memory.alloc {in = private, strides = [1 8]} : tile<f32, m:8 n:8>
+  %7 = memory.alloc {in = private, layout = "affine{(8):(1), (8):(8); 0} [8, 8] -> [64]"} : tile<f32, m:8 n:8>
   %8 = per %6, %1 : tile<f32, q:4>
   %9 = broadcast %8 : tile<f32, q:4 #1:1>
   %10 = constant 0.0 : tile<f32, m:8 n:8>

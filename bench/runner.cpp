@@ -52,6 +52,7 @@ std::vector<OpenPeer> open_peers(const std::vector<std::string> &wanted) {
 lt::Device make_device(const std::string &name, int threads) {
     lt::DeviceOptions options;
     options.threads = threads;
+    options.cache = false;// the times of compiling are measured too
     return lt::Device::create(name, options);
 }
 

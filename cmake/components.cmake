@@ -51,7 +51,19 @@ luisa_tile_component(transform transform PRECOMPILED USES analysis)
 luisa_tile_component(target target USES types LINKS PkgConfig::HWLOC)
 luisa_tile_component(plan plan PRECOMPILED USES analysis target)
 luisa_tile_component(realize_cpu realize/cpu PRECOMPILED USES plan transform math)
-luisa_tile_component(cache cache USES core LINKS PkgConfig::SQLITE)
+luisa_tile_component(cache cache USES core)
+# Which build of the compiler an object on disk comes from.
+file(GLOB_RECURSE identified CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/* ${PROJECT_SOURCE_DIR}/include/*)
+set(build_id ${PROJECT_BINARY_DIR}/build_id.cpp)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" upper_build_type)
+string(CONCAT settings "${PROJECT_VERSION} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} "
+       "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${upper_build_type}} LLVM ${LLVM_PACKAGE_VERSION}")
+add_custom_command(OUTPUT ${build_id}
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUT=${build_id} "-DSETTINGS=${settings}"
+          -P ${PROJECT_SOURCE_DIR}/cmake/build_id.cmake
+  DEPENDS ${identified} ${PROJECT_SOURCE_DIR}/cmake/build_id.cmake
+  COMMENT "Hashing the sources" VERBATIM)
+target_sources(lt_cache PRIVATE ${build_id})
 luisa_tile_component(emit_llvm emit/llvm USES ir target PRIVATE_LINKS lt_llvm)
 luisa_tile_precompile(lt_emit_llvm PRIVATE <algorithm> <memory> <string> <unordered_map> <vector>
   ${PROJECT_SOURCE_DIR}/src/ir/module.h <llvm/IR/IRBuilder.h> <llvm/IR/Intrinsics.h>)

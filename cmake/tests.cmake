@@ -42,7 +42,7 @@ function(luisa_tile_test kind folder)
   if(NOT sources)
     return()
   endif()
-  add_executable(${name} ${sources})
+  add_executable(${name} ${sources} ${PROJECT_SOURCE_DIR}/tests/support/environment.cpp)
   luisa_tile_test_components(components ${kind} "${folder}")
   luisa_tile_test_options(${name})
   target_link_libraries(${name} PRIVATE ${components} GTest::gtest_main)
@@ -106,4 +106,18 @@ if(TARGET luisa-tile)
                        PASS_REGULAR_EXPRESSION "<title>swizzle.2, 0, 3. .64. -&gt; .64.</title>")
   add_test(NAME tool.fuzz COMMAND luisa-tile fuzz --seed 1 --count 2000 --coverage)
   set_tests_properties(tool.fuzz PROPERTIES LABELS tool TIMEOUT 300)
+endif()
+
+# What an earlier run left on disk stays out of the programs' tests.
+get_property(tests DIRECTORY PROPERTY TESTS)
+set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT LUISA_TILE_CACHE=off)
+if(TARGET luisa-tile)
+  # The second process finds what the first one compiled.
+  add_test(NAME tool.explain.cache
+           COMMAND sh -c "rm -rf cache_test && \"$1\" explain \"$2\" && \"$1\" explain \"$2\""
+                   sh $<TARGET_FILE:luisa-tile> ${PROJECT_SOURCE_DIR}/tests/tool/gemm.tir
+           WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(tool.explain.cache PROPERTIES LABELS tool TIMEOUT 60
+                       ENVIRONMENT LUISA_TILE_CACHE=${PROJECT_BINARY_DIR}/cache_test
+                       PASS_REGULAR_EXPRESSION "disk cache miss .*disk cache hit [^\n]* codegen 0.00")
 endif()

@@ -3,6 +3,7 @@
 #include "emit/llvm/jit.h"
 #include "ir/module.h"
 #include "ir/report.h"
+#include "realize/cpu/program.h"
 #include "target/cpu.h"
 
 #include <memory>
@@ -29,6 +30,22 @@ struct CpuKernel {
     std::string plan;               ///< the printed plan
     double plan_ms = 0, realize_ms = 0;
     emit::EmitTimes emit;
+    bool asked_disk = false, from_disk = false;///< looked for in a cache; found there
+    double disk_ms = 0;
+};
+
+struct CpuTimes {
+    double plan_ms = 0, realize_ms = 0;
+    emit::EmitTimes emit;
+};
+
+/// A kernel that is not linked yet: all that another process needs to run it.
+struct CpuObject {
+    emit::ObjectCode code;
+    std::vector<cpu::Phase> phases;
+    size_t scratch_bytes = 0, shared_bytes = 0;
+    std::vector<ir::Report> reports;
+    std::string plan;
 };
 
 struct CpuOptions {
@@ -44,6 +61,13 @@ struct CpuOptions {
 /// operation and its line when the CPU back end cannot realize the program. Thread safe.
 [[nodiscard]] std::shared_ptr<const CpuKernel> compile_cpu(const ir::Module &candidate,
                                                            const CpuOptions &options);
+
+/// The two halves of `compile_cpu`.
+[[nodiscard]] CpuObject compile_object(const ir::Module &candidate, const CpuOptions &options,
+                                       CpuTimes *times = nullptr);
+[[nodiscard]] std::shared_ptr<CpuKernel> link(CpuObject object, const CpuTimes &times = {});
+/// What the planner is told.
+[[nodiscard]] target::CpuFacts facts_of(const CpuOptions &options);
 
 /// The intermediate forms, for `luisa-tile compile --emit` and tests.
 struct CpuForms {

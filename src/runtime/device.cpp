@@ -104,6 +104,10 @@ DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
         throw ValueError{"DeviceOptions::threads is " + std::to_string(options.threads) +
                          ", expected 0 (all cores) to " + std::to_string(most_threads)};
     }
+    if (options.cache_bytes < 0) {
+        throw ValueError{"DeviceOptions::cache_bytes is " + std::to_string(options.cache_bytes) +
+                         ", expected a number of bytes >= 0"};
+    }
     if (options.threads == 0) {
         auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
         options.threads = threads_from_environment(cores);
@@ -111,6 +115,10 @@ DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
     if (is_cpu()) {
         target = cpu_target(options.cpu);
         pool = std::make_unique<Pool>(options.threads);
+        if (options.cache) {
+            disk = tile::cache::ObjectCache::open(options.cache_directory, options.cache_bytes,
+                                                  [this](const std::string &text) { warn(text); });
+        }
     }
 }
 
@@ -162,19 +170,28 @@ std::shared_ptr<const ShaderImpl> DeviceImpl::compile(const std::shared_ptr<Devi
             std::unique_ptr<ShaderImpl> shader;
         };
         auto alone = std::make_shared<Alone>(Alone{self, self->make_shader(kernel)});
-        self->build(*alone->shader);
+        self->build(*alone->shader, false);
         return {alone, alone->shader.get()};
     }
     auto &shader = self->entry(kernel);
     std::lock_guard lock{shader.build_mutex};
     if (!shader.built) {
-        self->build(shader);
+        self->build(shader, compile_options.disk);
         shader.built = true;
     }
     return {self, &shader};
 }
 
-void DeviceImpl::build(ShaderImpl &shader) {
+std::shared_ptr<const compiler::CpuKernel> DeviceImpl::make_code(const ShaderImpl &shader,
+                                                                 bool may_alias,
+                                                                 bool use_disk) const {
+    compiler::CpuOptions how{target, options.threads, may_alias, std::nullopt};
+    return disk && use_disk ? compiler::compile_cpu(*shader.module, shader.text, how, *disk)
+                            : compiler::compile_cpu(*shader.module, how);
+}
+
+void DeviceImpl::build(ShaderImpl &shader, bool use_disk) {
+    shader.use_disk = use_disk;
     shader.words = 0;
     for (auto *parameter : shader.module->kernel()->body->arguments()) {
         shader.words += cpu::argument_words(*parameter->type());
@@ -185,7 +202,7 @@ void DeviceImpl::build(ShaderImpl &shader) {
     if (!is_cpu()) {
         return;
     }
-    shader.code = compiler::compile_cpu(*shader.module, {target, options.threads, false});
+    shader.code = make_code(shader, false, use_disk);
     auto &m = shader.metadata;
     const auto &code = *shader.code;
     m.plan = code.plan;
@@ -196,6 +213,8 @@ void DeviceImpl::build(ShaderImpl &shader) {
     m.emit_ms = code.emit.build_ms + code.emit.optimise_ms;
     m.codegen_ms = code.emit.codegen_ms;
     m.link_ms = code.emit.link_ms;
+    m.disk = code.from_disk ? DiskCache::HIT : code.asked_disk ? DiskCache::MISS : DiskCache::OFF;
+    m.disk_ms = code.disk_ms;
 }
 
 void DeviceImpl::note_stores(const ir::Operation &op, std::vector<const ir::Value *> &stored) {
@@ -207,6 +226,16 @@ void DeviceImpl::note_stores(const ir::Operation &op, std::vector<const ir::Valu
         for (auto *inner : *region) {
             note_stores(*inner, stored);
         }
+    }
+}
+
+void DeviceImpl::warn(const std::string &text) {
+    static std::atomic<bool> said{false};
+    if (options.warn) {
+        options.warn(text);
+    } else if (!said.exchange(true)) {
+        auto line = "luisa-tile: " + text + "\n";
+        std::fwrite(line.data(), 1, line.size(), stderr);
     }
 }
 
@@ -224,8 +253,7 @@ void DeviceImpl::print_line(const std::string &line) {
 std::shared_ptr<const compiler::CpuKernel> ShaderImpl::alias_safe() const {
     std::lock_guard lock{alias_mutex};
     if (!alias_code) {
-        alias_code = compiler::compile_cpu(*module,
-                                           {device->target, device->options.threads, true});
+        alias_code = device->make_code(*this, true, use_disk);
     }
     return alias_code;
 }

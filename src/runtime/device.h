@@ -2,7 +2,7 @@
 #pragma once
 #include <luisa/tile/runtime.h>
 
-#include "compile/cpu.h"
+#include "compile/stored.h"
 #include "ir/module.h"
 #include "realize/cpu/program.h"
 #include "runtime/cpu/pool.h"
@@ -24,6 +24,7 @@ struct ShaderImpl {
     std::vector<const ir::Value *> stored;          ///< parameters that are written
     std::shared_ptr<const compiler::CpuKernel> code;///< null on the interpreter
     ShaderMetadata metadata;
+    bool use_disk = true;
 
     /// The variant for views that overlap a written one; compiled when first needed.
     [[nodiscard]] std::shared_ptr<const compiler::CpuKernel> alias_safe() const;
@@ -46,6 +47,12 @@ struct DeviceImpl {
     /// StateError in a process forked after the device was made: its workers are not there.
     void check_process(SourceLoc loc = {}) const;
     [[nodiscard]] bool is_cpu() const noexcept { return name == "cpu"; }
+    /// Says what does not stop the work but should be known.
+    void warn(const std::string &text);
+    /// Compiles a kernel, or finds it on disk if that is allowed.
+    [[nodiscard]] std::shared_ptr<const compiler::CpuKernel> make_code(const ShaderImpl &shader,
+                                                                       bool may_alias,
+                                                                       bool use_disk) const;
     /// Hands a line of a kernel's print to the device's receiver, one line at a time.
     void print_line(const std::string &line);
     /// Programs of equal text are compiled once; different ones at the same time.
@@ -57,13 +64,14 @@ struct DeviceImpl {
     DeviceOptions options;
     emit::CpuTarget target;
     std::unique_ptr<Pool> pool;
-    std::mutex mutex;                                                    ///< of the cache
+    std::unique_ptr<tile::cache::ObjectCache> disk;///< null when there is none
+    std::mutex mutex;                              ///< of the cache
     std::unordered_multimap<uint64_t, std::unique_ptr<ShaderImpl>> cache;///< by hash of the text
 
 private:
     std::unique_ptr<ShaderImpl> make_shader(const Kernel &kernel);
     ShaderImpl &entry(const Kernel &kernel);
-    void build(ShaderImpl &shader);
+    void build(ShaderImpl &shader, bool use_disk);
     std::mutex _print_mutex;
     uint32_t _generation;///< of the process, see fork_generation
     static void note_stores(const ir::Operation &op, std::vector<const ir::Value *> &stored);

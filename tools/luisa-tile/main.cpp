@@ -117,8 +117,14 @@ void explain(const std::string &file) {
     const auto &m = shader.metadata();
     std::cout << m.plan;
     std::printf("scratch %zu bytes, shared %zu bytes\n", m.scratch_bytes, m.shared_bytes);
-    std::printf("compile %.2f ms: plan %.2f, realize %.2f, emit %.2f, codegen %.2f, link %.2f\n",
-                m.compile_ms(), m.plan_ms, m.realize_ms, m.emit_ms, m.codegen_ms, m.link_ms);
+    const char *disk = m.disk == lt::DiskCache::HIT    ? "hit"
+                       : m.disk == lt::DiskCache::MISS ? "miss"
+                                                       : "off";
+    std::printf(
+        "compile %.2f ms: disk cache %s %.2f, plan %.2f, realize %.2f, emit %.2f, codegen %.2f, "
+        "link %.2f\n",
+        m.compile_ms(), disk, m.disk_ms, m.plan_ms, m.realize_ms, m.emit_ms, m.codegen_ms,
+        m.link_ms);
 }
 
 /// Draws an index map and says what is proved of it.

@@ -2,6 +2,7 @@
 #pragma once
 #include <luisa/tile/kernel.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,23 @@ struct DeviceOptions {
     /// called from the threads that run kernels and may not use the device.
     PrintReceiver print{};
     std::string cpu{};///< CPU to generate code for, as LLVM names it; empty: this machine
+    bool cache =
+        true;///< whether compiled kernels are kept on disk and found there by later processes
+    /// Where they are kept: made if missing, and refused if others own it or may write it. Empty:
+    /// LUISA_TILE_CACHE (`off` for none), else XDG_CACHE_HOME/luisa-tile, else HOME/.cache/luisa-tile.
+    std::string cache_directory{};
+    int64_t cache_bytes = int64_t{512}
+                          << 20;///< beyond this the entries used longest ago are removed
+    /// Gets what does not stop the work but should be known, such as a cache that cannot be used: each problem
+    /// once a device, from any thread. Empty: the standard error stream, once a process.
+    PrintReceiver warn{};
+};
+
+/// What the cache on disk did for a kernel.
+enum class DiskCache : uint8_t {
+    OFF,///< not asked
+    MISS,
+    HIT,
 };
 
 /// What compiling a kernel gave: for explain, tests and benchmarks.
@@ -46,9 +64,12 @@ struct ShaderMetadata {
     std::string plan;///< as `luisa-tile explain` prints it; empty on the interpreter
     size_t scratch_bytes = 0, shared_bytes = 0;
     double plan_ms = 0, realize_ms = 0, emit_ms = 0, codegen_ms = 0, link_ms = 0;
+    DiskCache disk = DiskCache::OFF;
+    double disk_ms =
+        0;///< spent on the cache on disk: looking up, reading and, after a miss, writing
     /// Milliseconds from captured kernel to code, all phases together.
     [[nodiscard]] double compile_ms() const noexcept {
-        return plan_ms + realize_ms + emit_ms + codegen_ms + link_ms;
+        return plan_ms + realize_ms + emit_ms + codegen_ms + link_ms + disk_ms;
     }
 };
 
@@ -71,8 +92,10 @@ private:
 /// How a kernel is compiled.
 struct CompileOptions {
     /// Whether the device's in-memory cache is asked and keeps the result. Without it the kernel is compiled
-    /// afresh and freed with its last handle: for measurements, and for kernels that are used once.
+    /// afresh and freed with its last handle: for measurements, and for kernels that are used once. Nor is
+    /// the cache on disk asked then.
     bool cached = true;
+    bool disk = true;///< whether the device's cache on disk is asked and keeps the result
 };
 
 /// What `try_compile` gives: a shader, or the error that `compile` would have thrown.

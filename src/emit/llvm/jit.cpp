@@ -15,8 +15,9 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Pass.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/Scalar.h>
 
 #include <chrono>
@@ -24,11 +25,13 @@
 #include <cstring>
 #include <unordered_map>
 
-// Of the compiler's support library; only their addresses are used here.
 extern "C" {
+// Of the compiler's support library; only their addresses are used here.
 void __extendhfsf2();
 void __truncsfhf2();
 void __truncdfhf2();
+// Of LLVM's C interface, the only way to ask the loaded library.
+void LLVMGetVersion(unsigned *major, unsigned *minor, unsigned *patch);
 }
 
 namespace luisa::tile::emit {
@@ -167,19 +170,32 @@ size_t text_size(const llvm::MemoryBuffer &buffer) {
     return size;
 }
 
+/// The JIT's own compiler of LLVM IR, which is given none.
+class NoCompiler : public llvm::orc::IRCompileLayer::IRCompiler {
+public:
+    NoCompiler() : IRCompiler{{}} {}
+    llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> operator()(llvm::Module &) override {
+        internal_error("LLVM IR was handed to the linker");
+    }
+};
+
 /// Code of one module in a JIT of its own: destroying it frees the code, and nothing is shared.
 class JitModule : public CompiledModule {
 public:
-    JitModule(llvm::SmallVector<char, 0> object, llvm::TargetMachine &tm,
-              const ir::Module &machine) {
-        auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object),
-                                                                      "luisa.tile", false);
+    explicit JitModule(const ObjectCode &object) {
+        auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object.bytes, "luisa.tile");
         _code_bytes = text_size(*buffer);
-        llvm::orc::JITTargetMachineBuilder builder{tm.getTargetTriple()};
+        llvm::Triple triple{llvm::sys::getProcessTriple()};
+        // Nothing is compiled here: without a target machine, linking kept code needs none of the tables.
+        auto no_compiler = [](llvm::orc::JITTargetMachineBuilder)
+            -> llvm::Expected<std::unique_ptr<llvm::orc::IRCompileLayer::IRCompiler>> {
+            return std::make_unique<NoCompiler>();
+        };
         _jit = value_of("cannot start the JIT",
                         llvm::orc::LLJITBuilder()
-                            .setJITTargetMachineBuilder(std::move(builder))
-                            .setDataLayout(tm.createDataLayout())
+                            .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder{triple})
+                            .setDataLayout(llvm::DataLayout{triple.computeDataLayout()})
+                            .setCompileFunctionCreator(no_compiler)
                             .setLinkProcessSymbolsByDefault(false)
                             .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
                             .create());
@@ -190,14 +206,14 @@ public:
         if (auto error = _jit->addObjectFile(std::move(buffer))) {
             fail("cannot link generated code", std::move(error));
         }
-        for (const auto &function : machine.functions()) {
-            auto address = _jit->lookup(function.name);
+        for (const auto &function : object.functions) {
+            auto address = _jit->lookup(function);
             if (!address) {
                 auto message = llvm::toString(address.takeError());
                 throw CompileError{"generated code refers to what it may not use: " + _reported +
                                    message};
             }
-            _functions.emplace(function.name, address->toPtr<TaskFunction>());
+            _functions.emplace(function, address->toPtr<TaskFunction>());
         }
     }
 
@@ -236,24 +252,45 @@ private:
 
 }// namespace
 
-std::unique_ptr<CompiledModule> compile(const ir::Module &machine, const CpuTarget &target,
-                                        EmitTimes *times) {
-    EmitTimes own;
+ObjectCode generate_object(const ir::Module &machine, const CpuTarget &target, EmitTimes *times) {
     auto start = Clock::now();
     auto tm = borrow_target_machine(target);
     Context context{false};
     auto module = build(context, machine, target, *tm);
-    own.build_ms = since(start);
-    start = Clock::now();
+    auto built = Clock::now();
     auto object = generate(context, *module, *tm, llvm::CodeGenFileType::ObjectFile);
-    own.codegen_ms = since(start);
-    start = Clock::now();
-    auto compiled = std::make_unique<JitModule>(std::move(object), *tm, machine);
-    own.link_ms = since(start);
     if (times) {
-        *times = own;
+        times->build_ms = std::chrono::duration<double, std::milli>(built - start).count();
+        times->codegen_ms = since(built);
     }
-    return compiled;
+    ObjectCode code;
+    code.bytes.assign(object.begin(), object.end());
+    for (const auto &function : machine.functions()) {
+        code.functions.push_back(function.name);
+    }
+    return code;
+}
+
+std::unique_ptr<CompiledModule> load_object(const ObjectCode &object, EmitTimes *times) {
+    auto start = Clock::now();
+    auto module = std::make_unique<JitModule>(object);
+    if (times) {
+        times->link_ms = since(start);
+    }
+    return module;
+}
+
+std::unique_ptr<CompiledModule> compile(const ir::Module &machine, const CpuTarget &target,
+                                        EmitTimes *times) {
+    return load_object(generate_object(machine, target, times), times);
+}
+
+std::string generator_name() {
+    // The library that is loaded, which may be newer than the headers.
+    unsigned major = 0, minor = 0, patch = 0;
+    LLVMGetVersion(&major, &minor, &patch);
+    return "LLVM " + std::to_string(major) + "." + std::to_string(minor) + "." +
+           std::to_string(patch) + " " + llvm::sys::getProcessTriple();
 }
 
 std::string llvm_text(const ir::Module &machine, const CpuTarget &target) {

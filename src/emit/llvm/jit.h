@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace luisa::tile::emit {
 
@@ -36,6 +37,25 @@ public:
 struct EmitTimes {
     double build_ms = 0, optimise_ms = 0, codegen_ms = 0, link_ms = 0;
 };
+
+/// Object code of one Machine module, not yet linked: it may be kept and linked by another process.
+struct ObjectCode {
+    std::vector<std::string> functions;
+    std::string bytes;
+};
+
+/// Generates code for every function of a verified Machine module. Thread safe. Throws CompileError with
+/// LLVM's message when code generation fails, TargetError for an unknown CPU.
+[[nodiscard]] ObjectCode generate_object(const ir::Module &machine, const CpuTarget &target,
+                                         EmitTimes *times = nullptr);
+
+/// Links object code into this process. Thread safe. CompileError for what is not such code. Whoever passes
+/// bytes from elsewhere has checked that they are what `generate_object` gave: they are run.
+[[nodiscard]] std::unique_ptr<CompiledModule> load_object(const ObjectCode &object,
+                                                          EmitTimes *times = nullptr);
+
+/// What generates code here: LLVM's version and the target triple.
+[[nodiscard]] std::string generator_name();
 
 /// Compiles every function of a verified Machine module. Thread safe. Throws CompileError with
 /// LLVM's message when code generation fails, TargetError for an unknown CPU.

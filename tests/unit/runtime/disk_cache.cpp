@@ -202,7 +202,7 @@ TEST_F(DiskCached, folders_that_cannot_be_used_cost_one_warning) {
     auto shader = on.compile(row_sums());
     EXPECT_EQ(shader.metadata().disk, DiskCache::OFF);
     expect_sums(on, shader);
-    on.compile(row_sums(66));
+    (void)on.compile(row_sums(66));
     EXPECT_EQ(warnings, std::vector<std::string>{"compiled kernels are not kept in " + path +
                                                  ": Not a directory"});
 }

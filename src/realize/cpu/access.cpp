@@ -246,20 +246,24 @@ int64_t Lowering::allocate_bytes(int64_t bytes) {
     return offset;
 }
 
+/// Extents of the places that a kept value takes, gaps of a layout included.
+std::vector<int64_t> Lowering::storage_extents(const plan::Storage &storage) {
+    if (storage.layout) {
+        return storage.layout->map.codomain().extents();
+    }
+    std::vector<int64_t> extents;
+    for (const auto &d : storage.order) {
+        extents.push_back(d.extent);
+    }
+    return extents;
+}
+
 void Lowering::allocate(const ir::Value *home) {
     if (_offsets.count(home)) {
         return;
     }
     int64_t bytes = static_cast<int64_t>(size_of(home->scalar()));
-    const auto &storage = _plan->storage.at(home);
-    std::vector<int64_t> extents;
-    for (const auto &d : storage.order) {
-        extents.push_back(d.extent);
-    }
-    if (storage.layout) {
-        extents = storage.layout->map.codomain().extents();
-    }
-    for (auto extent : extents) {
+    for (auto extent : storage_extents(_plan->storage.at(home))) {
         if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes) ||
             bytes > (int64_t{1} << 40)) {
             auto *op = home->definition();

@@ -173,9 +173,9 @@ std::vector<Lowering::TreeState> Lowering::tree_states(const ir::Operation &op) 
         c.start = update == Opcode::MMA ? 0 : identity_bits(c.reducer, c.type);
         const auto *home = _plan->home(op.result(i));
         if (home) {
-            require(!_plan->storage.at(home).layout, "a state that a tree merges is no Memory");
-            for (const auto &d : _plan->storage.at(home).order) {
-                c.count *= d.extent;
+            // Trees merge place by place; what lies in the gaps of a Memory's layout does not matter.
+            for (auto extent : storage_extents(_plan->storage.at(home))) {
+                c.count *= extent;
             }
         }
         auto wide = std::max<int64_t>(c.bytes(), is_float(c.type) ? 4 : 1);

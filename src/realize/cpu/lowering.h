@@ -134,6 +134,7 @@ private:
     ir::Value *read_access(const Access &access, ScalarType type, ir::Value *other, int lanes,
                            bool stable);
     void write_access(const Access &access, ir::Value *value, int lanes);
+    static std::vector<int64_t> storage_extents(const plan::Storage &storage);
     Access storage_access(const ir::Value *home, const Point &point);
     Access layout_access(const plan::MemoryLayout &layout, const ir::Value *home,
                          const Point &point);

@@ -319,3 +319,28 @@ TEST(Layouts, a_map_of_divisions_and_exclusive_or_reads_its_elements) {
         EXPECT_EQ(at(out[1], 64 + e), at(x, (i / 2 * 2 + j / 4) * 8 + i % 2 * 4 + j % 4));
     }
 }
+
+TEST(Layouts, balanced_trees_merge_a_memory_that_has_one) {
+    // Found by a random program. The layout has gaps; the tree merges them too, and nothing reads them.
+    auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 1> Y) {
+        auto i = axis("i", 6);
+        for (auto &root : parallel(shape(1))) {
+            auto m = memory<float>(layout(shape(i), stride(3)));
+            m.store(full<float>(shape(i), 0.5f));
+            for (auto &row : root.reduce(shape(7), add, reduction::balanced_tree)) {
+                auto x = X[coord(row.index(), 0), shape(1, i)];
+                m.store(m.load() + reduce(x, x.axis(0), add, reduction::fold_left));
+            }
+            Y(coord(0), shape(i)).store(m.load());
+        }
+    });
+    auto x = integer_view({7, 6}, 5);
+    auto out = run_both(def.capture(tensor_shape(7, 6), tensor_shape(6)), {x, output_view({6})});
+    for (int64_t e = 0; e < 6; ++e) {
+        float sum = 0.5f;
+        for (int64_t row = 0; row < 7; ++row) {
+            sum += at(x, row * 6 + e);
+        }
+        EXPECT_EQ(at(out[1], e), sum);
+    }
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "layout/cursor.h"
 #include "layout/node.h"
 #include "layout/points.h"
 
@@ -6,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
 namespace luisa::tile {
 
@@ -21,9 +21,9 @@ struct Tree {
     std::vector<Tree> children;
 };
 
-class CuteReader {
+class CuteReader : core::TextCursor {
 public:
-    explicit CuteReader(std::string_view text) : _text{text} {}
+    explicit CuteReader(std::string_view text) : TextCursor{"CuTe layout", text} {}
 
     IndexMap whole() {
         int swizzle[3] = {0, 0, 0};
@@ -42,10 +42,7 @@ public:
         auto shape = tree();
         expect(":");
         auto stride = tree();
-        skip();
-        if (_at != _text.size()) {
-            fail("the end");
-        }
+        expect_end();
         auto map = layout(shape, stride);
         if (!swizzled) {
             return map;
@@ -60,39 +57,10 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const std::string &expected) const {
-        throw_error(ErrorKind::PARSE,
-                    "CuTe layout, column " + std::to_string(_at + 1) + ": expected " + expected);
-    }
-    void skip() {
-        while (_at < _text.size() && _text[_at] == ' ') {
-            ++_at;
-        }
-    }
-    bool accept(std::string_view token) {
-        skip();
-        if (_text.substr(_at, token.size()) != token) {
-            return false;
-        }
-        _at += token.size();
-        return true;
-    }
-    void expect(std::string_view token) {
-        if (!accept(token)) {
-            fail("\"" + std::string{token} + "\"");
-        }
-    }
+    /// `_4` is a static integer.
     int64_t integer() {
-        skip();
-        if (_text.substr(_at, 1) == "_") {
-            ++_at;// a static integer
-        }
-        int64_t value = 0;
-        auto [end, error] = std::from_chars(_text.data() + _at, _text.data() + _text.size(), value);
-        if (error != std::errc{}) {
-            fail("an integer");
-        }
-        _at = static_cast<size_t>(end - _text.data());
+        (void)accept("_");
+        auto value = TextCursor::integer();
         if (_text.substr(_at, 1) == "@") {
             refuse("from_cute: strides along basis vectors are no addresses: " +
                    std::string{_text});
@@ -100,6 +68,7 @@ private:
         return value;
     }
     Tree tree() {
+        Nesting nesting{*this};
         if (!accept("(")) {
             return {true, integer(), {}};
         }
@@ -116,7 +85,7 @@ private:
 
     void digits(const Tree &shape, const Tree &stride, LayoutMode &mode) const {
         if (shape.is_leaf != stride.is_leaf || shape.children.size() != stride.children.size()) {
-            fail("strides nested like the shape");
+            wrong("expected strides nested like the shape");
         }
         if (shape.is_leaf) {
             mode.shape.push_back(shape.value);
@@ -139,9 +108,6 @@ private:
         }
         return IndexMap::mixed_radix(std::move(modes), {0});
     }
-
-    std::string_view _text;
-    size_t _at = 0;
 };
 
 std::string cute_modes(const IndexMap &map) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "layout/cursor.h"
 #include "layout/expression.h"
 #include "layout/node.h"
 #include "layout/points.h"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 namespace luisa::tile {
 
@@ -74,44 +74,17 @@ struct Print {
 };
 
 /// Reads what Print writes. White space is free.
-class Reader {
+class Reader : TextCursor {
 public:
-    explicit Reader(std::string_view text) : _text{text} {}
+    explicit Reader(std::string_view text) : TextCursor{"index map", text} {}
 
     IndexMap whole() {
         auto out = map();
-        skip();
-        if (_at != _text.size()) {
-            fail("the end");
-        }
+        expect_end();
         return out;
     }
 
 private:
-    [[noreturn]] void fail(const std::string &expected) const {
-        auto got = _at < _text.size() ? "\"" + std::string{_text.substr(_at, 12)} + "\""
-                                      : "the end";
-        throw_error(ErrorKind::PARSE, "index map, column " + std::to_string(_at + 1) +
-                                          ": expected " + expected + ", got " + got);
-    }
-    void skip() {
-        while (_at < _text.size() && std::isspace(static_cast<unsigned char>(_text[_at]))) {
-            ++_at;
-        }
-    }
-    bool accept(std::string_view token) {
-        skip();
-        if (_text.substr(_at, token.size()) != token) {
-            return false;
-        }
-        _at += token.size();
-        return true;
-    }
-    void expect(std::string_view token) {
-        if (!accept(token)) {
-            fail("\"" + std::string{token} + "\"");
-        }
-    }
     std::string_view word() {
         skip();
         auto from = _at;
@@ -119,16 +92,6 @@ private:
             ++_at;
         }
         return _text.substr(from, _at - from);
-    }
-    int64_t integer() {
-        skip();
-        int64_t value = 0;
-        auto [end, error] = std::from_chars(_text.data() + _at, _text.data() + _text.size(), value);
-        if (error != std::errc{}) {
-            fail("an integer");
-        }
-        _at = static_cast<size_t>(end - _text.data());
-        return value;
     }
     IndexPoint integers(std::string_view open, std::string_view close) {
         IndexPoint out;
@@ -160,6 +123,7 @@ private:
     }
 
     IndexExpr expr() {
+        Nesting nesting{*this};
         skip();
         auto from = _at;
         if (_at < _text.size() &&
@@ -286,6 +250,7 @@ private:
     }
 
     IndexMap map() {
+        Nesting nesting{*this};
         skip();
         auto from = _at;
         auto name = word();
@@ -310,9 +275,6 @@ private:
         auto second = map();
         return name == "compose" ? compose(first, second) : product(first, second);
     }
-
-    std::string_view _text;
-    size_t _at = 0;
 };
 
 }// namespace

@@ -13,19 +13,6 @@
 using namespace luisa::tile;
 using namespace luisa::tile::test;
 
-namespace {
-
-template<class F> std::string message_of(const F &f) {
-    try {
-        f();
-    } catch (const Error &e) {
-        return std::string{to_string(e.kind())} + ": " + e.message();
-    }
-    return "nothing thrown";
-}
-
-}// namespace
-
 TEST(LayoutInterop, cute_text_is_read_as_the_function_that_it_means) {
     auto a = from_cute("((2,4),3):((1,8),2)");
     for_each_point({8, 3}, [&](const IndexPoint &x) {
@@ -44,7 +31,9 @@ TEST(LayoutInterop, cute_text_is_read_as_the_function_that_it_means) {
     EXPECT_EQ(s.prove().text(),
               "totality proven, bounds proven, injectivity proven, surjectivity proven");
     EXPECT_EQ(message_of([] { return from_cute("(2,3):(1"); }),
-              "ParseError: CuTe layout, column 9: expected \")\"");
+              "ParseError: CuTe layout, column 9: expected \")\", got the end");
+    EXPECT_EQ(message_of([] { (void)from_cute(std::string(1'000'000, '(')); }),
+              "ParseError: CuTe layout, column 1001: nested more than 1000 deep");
     EXPECT_EQ(message_of([] { return from_cute("(2,3):1"); }),
               "ParseError: CuTe layout, column 8: expected strides nested like the shape");
     EXPECT_EQ(message_of([] { return from_cute("2:1@0"); }),

@@ -10,15 +10,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-template<class F> std::string message_of(const F &f) {
-    try {
-        f();
-    } catch (const Error &e) {
-        return std::string{to_string(e.kind())} + ": " + e.message();
-    }
-    return "nothing thrown";
-}
-
 std::vector<IndexMap> one_of_each() {
     IndexSet box{3, 4};
     auto rows = IndexMap::strided({3, 4}, {8, 1});
@@ -201,6 +192,12 @@ TEST(IndexMaps, mistakes_are_named) {
               "ShapeError: on: the domain [4, 4] does not lie in the domain [3, 4]");
     EXPECT_EQ(message_of([] { return IndexMap::parse("affine{(3):(8); 0} [3] -> x"); }),
               "ParseError: index map, column 27: expected \"[\", got \"x\"");
+    std::string deep;
+    for (int i = 0; i < 100'000; ++i) {
+        deep += "compose{";
+    }
+    EXPECT_EQ(message_of([&] { return IndexMap::parse(deep); }),
+              "ParseError: index map, column 8001: nested more than 1000 deep");
     EXPECT_EQ(message_of([] { return IndexMap::parse("rows"); }),
               "ParseError: index map, column 1: expected affine, bits, swizzle, table, expr, "
               "piecewise, compose or product, got \"rows\"");

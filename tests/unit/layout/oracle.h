@@ -14,6 +14,16 @@ namespace luisa::tile::test {
 inline bool is_deep() { return std::getenv("LUISA_TILE_DEEP") != nullptr; }
 inline int cases(int all) { return is_deep() ? all : all / 8; }
 
+/// The kind and message of the error that `f` throws.
+template<class F> std::string message_of(const F &f) {
+    try {
+        f();
+    } catch (const Error &e) {
+        return std::string{to_string(e.kind())} + ": " + e.message();
+    }
+    return "nothing thrown";
+}
+
 /// What a map should be, written without the library.
 using Reference = std::function<std::optional<IndexPoint>(const IndexPoint &)>;
 

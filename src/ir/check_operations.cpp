@@ -2,7 +2,6 @@
 #include "ir/check_operations.h"
 
 #include "ir/dependence.h"
-#include "layout/proved.h"
 
 #include <algorithm>
 
@@ -23,6 +22,8 @@ struct Rules {
         }
         return holds;
     }
+    /// For checks elsewhere, which say what is wrong, or nothing.
+    void is_fine(const std::string &problem) { require_that(problem.empty(), problem); }
     [[nodiscard]] bool broken() const { return !message.empty(); }
 
     [[nodiscard]] const Type &operand(size_t i) const { return *op.operand(i)->type(); }
@@ -152,15 +153,14 @@ struct Rules {
                      "only reduce has a reduction policy");
         require_that(op.opcode() == Opcode::PARALLEL || payload.exec == ExecLevel::INFER,
                      "only parallel is pinned to an execution level");
-        order(payload);
+        is_fine(check_order(op));
         require_that(op.opcode() == Opcode::PIPELINE || payload.pipeline == PipelinePolicy{},
                      "only pipeline has a pipeline policy");
         require_that(!payload.is_range || payload.dims.empty(), "a range has no domain axes");
         require_that(op.opcode() == Opcode::PARALLEL ? payload.updates.size() == states
                                                      : payload.updates.empty(),
                      "ancestor updates belong to the states of parallel, one each");
-        auto problem = check_contract(op);
-        require_that(problem.empty(), problem);
+        is_fine(check_contract(op));
     }
 
     /// What the states of a `parallel` may become; its body is known to be well formed.
@@ -256,59 +256,7 @@ struct Rules {
 
     void memory_alloc() {
         require_that(result().is_tile() && !result().is_scalar(), "has no dimensions");
-        IndexPoint extents;
-        for (const auto &d : result().dims) {
-            extents.push_back(d.extent);
-        }
-        layout(op.get<AllocPayload>().layout, extents);
-    }
-
-    /// A layout, if there is one, gives each point of a box a number of its own.
-    void layout(const std::string &text, const IndexPoint &extents) {
-        if (text.empty()) {
-            return;
-        }
-        std::shared_ptr<const core::ProvedMap> layout;
-        try {
-            layout = core::proved_map(text);
-        } catch (const Error &e) {
-            require_that(false, "has a layout that is none: " + e.message());
-            return;
-        }
-        const auto &proof = layout->proof;
-        require_that(layout->map.domain() == IndexSet{extents},
-                     "has a layout of other elements: " + layout->map.domain().text());
-        require_that(layout->map.codomain().rank() == 1,
-                     "has a layout whose places are no numbers");
-        require_that(proof.totality.proof == Proof::PROVEN && proof.bounds.proof == Proof::PROVEN &&
-                         proof.injectivity.proof == Proof::PROVEN,
-                     "has a layout without a place for each element: " + proof.text());
-    }
-
-    /// The order of the instances of a `parallel`: a layout without holes.
-    void order(const NestPayload &payload) {
-        if (payload.layout.empty()) {
-            return;
-        }
-        IndexPoint extents;
-        int64_t count = 1;
-        for (size_t i = 0; i < payload.dims.size(); ++i) {
-            const auto *extent = op.operand(i)->definition();
-            if (!require_that(extent && extent->opcode() == Opcode::CONSTANT,
-                              "has a layout of a domain that is known at launch only")) {
-                return;
-            }
-            auto known = static_cast<int64_t>(extent->get<ConstantPayload>().bits);
-            extents.push_back(std::max<int64_t>(known, 0));
-            require_that(!__builtin_mul_overflow(count, extents.back(), &count),
-                         "has 2^63 instances or more");
-        }
-        require_that(op.opcode() == Opcode::PARALLEL && !payload.is_range,
-                     "only parallel over a shape has a layout");
-        layout(payload.layout, extents);
-        require_that(broken() || core::proved_map(payload.layout)->map.codomain() ==
-                                     IndexSet{IndexPoint{count}},
-                     "has a layout to other places than its instances");
+        is_fine(check_layout(op));
     }
 
     void broadcast() {

@@ -37,6 +37,11 @@ namespace luisa::tile::ir {
 /// The rule of `extract` and `insert`.
 [[nodiscard]] bool check_part_access(const Operation &op, std::string &message);
 
+/// What is wrong with the layout of a `memory.alloc`, and with the order of the instances of a nest, a layout
+/// without holes; empty when nothing is, or when there is none.
+[[nodiscard]] std::string check_layout(const Operation &alloc);
+[[nodiscard]] std::string check_order(const Operation &nest);
+
 /// The dimensions of the part that an access reads or writes.
 [[nodiscard]] std::vector<DimExtent> boxed_dims(const Type &tile, const AccessPayload &access);
 

@@ -29,7 +29,7 @@ endif()
 add_link_options(-Wl,--gc-sections)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlaps and ends of `"text" + std::string` that are not there (its bugs 105651, 105329).
-  add_compile_options(-Wno-restrict -Wno-array-bounds)
+  add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-stringop-overread)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

@@ -151,6 +151,8 @@ struct Program {
     Value *handle_of(size_t view, bool writes);
     bool make_extent();
     bool make_load();
+    void read_outside(bool fallback, const ViewFact &view, std::vector<Value *> &operands,
+                      ir::LoadPayload &payload, Fact &f);
     bool make_store();
     /// A coordinate such that `length` elements from it stay in the part; null if they cannot.
     Value *own_coordinate(const Owned::Axis &axis, int64_t length);

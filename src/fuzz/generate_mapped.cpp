@@ -58,15 +58,7 @@ bool Program::make_mapped_load() {
     ir::LoadPayload payload;
     payload.mapped = true;
     auto f = view.fact;
-    if (random.chance(40)) {
-        operands.push_back(scalar_of(view.value->scalar()));
-        payload.has_fallback = true;
-        auto g = fact(operands.back());
-        f = {std::min(f.low, g.low), std::max(f.high, g.high), f.pinned && g.pinned};
-    } else {
-        f.low = std::min(f.low, 0.0);
-        f.high = std::max(f.high, 0.0);
-    }
+    read_outside(random.chance(40), view, operands, payload, f);
     add(builder.value(Opcode::LOAD, operands, module.tile(view.value->scalar(), box), payload), f);
     return true;
 }

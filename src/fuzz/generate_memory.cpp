@@ -286,6 +286,20 @@ bool Program::make_extent() {
     return true;
 }
 
+/// What a load gives where it leaves its view: a fallback, or zero. `f` then holds that too.
+void Program::read_outside(bool fallback, const ViewFact &view, std::vector<Value *> &operands,
+                           ir::LoadPayload &payload, Fact &f) {
+    if (!fallback) {
+        f.low = std::min(f.low, 0.0);
+        f.high = std::max(f.high, 0.0);
+        return;
+    }
+    operands.push_back(scalar_of(view.value->scalar()));
+    payload.has_fallback = true;
+    auto g = fact(operands.back());
+    f = {std::min(f.low, g.low), std::max(f.high, g.high), f.pinned && g.pinned};
+}
+
 bool Program::make_load() {
     // A view that nobody writes, or the part of another that is this instance's own.
     std::vector<const ViewFact *> readable;
@@ -330,14 +344,8 @@ bool Program::make_load() {
     auto f = view.fact;
     if (inside && random.chance(60)) {
         payload.bounds = random.chance(50) ? Bounds::ASSUME : Bounds::PREDICATE;
-    } else if (random.chance(30)) {
-        operands.push_back(scalar_of(view.value->scalar()));
-        payload.has_fallback = true;
-        auto g = fact(operands.back());
-        f = {std::min(f.low, g.low), std::max(f.high, g.high), f.pinned && g.pinned};
     } else {
-        f.low = std::min(f.low, 0.0);
-        f.high = std::max(f.high, 0.0);
+        read_outside(random.chance(30), view, operands, payload, f);
     }
     const auto *type = module.tile(view.value->scalar(),
                                    element ? std::vector<ir::DimExtent>{} : box);

@@ -4,6 +4,7 @@
 #include <luisa/tile/packed.h>
 
 #include "support/both.h"
+#include "support/views.h"
 
 // Products of blocks of 32 with an e8m0 scale each, against the sum in ascending order on the host.
 
@@ -14,14 +15,6 @@ namespace {
 
 constexpr int64_t BLOCK = 32;
 
-template<class R> View output_of(std::vector<int64_t> extents) {
-    View v;
-    v.type = scalar_type_of<R>;
-    v.strides = dense_strides(extents);
-    v.extents = std::move(extents);
-    v.bytes.assign(static_cast<size_t>(v.count()) * sizeof(R) + 64, 0x5a);
-    return v;
-}
 /// Values whose magnitudes differ a lot from block to block.
 View scaled_view(int64_t rows, int64_t blocks, uint32_t seed) {
     auto v = random_view({rows, blocks, BLOCK}, seed);

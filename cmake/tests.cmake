@@ -11,6 +11,9 @@ function(luisa_tile_test_components out kind folder)
   if(kind STREQUAL "unit" AND TARGET lt_${folder})
     set(components lt_${folder})
   endif()
+  if(NOT kind STREQUAL "unit" OR folder MATCHES "^(compile|fuzz|runtime)$")
+    list(PREPEND components lt_tests_support)
+  endif()
   set(${out} ${components} PARENT_SCOPE)
 endfunction()
 
@@ -29,6 +32,13 @@ luisa_tile_precompile(lt_tests_precompiled PRIVATE
   <gtest/gtest.h> <luisa/tile.h> <cmath> <cstdint> <cstring> <functional> <memory> <random> <string>
   <vector> ${PROJECT_SOURCE_DIR}/tests/support/both.h)
 
+# What tests share, compiled once.
+add_library(lt_tests_support STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/both.cpp
+                                    ${PROJECT_SOURCE_DIR}/tests/support/views.cpp)
+luisa_tile_test_options(lt_tests_support)
+target_compile_options(lt_tests_support PRIVATE $<$<CONFIG:Release>:-O1>)
+target_link_libraries(lt_tests_support PUBLIC ${LUISA_TILE_COMPONENTS} GTest::gtest)
+
 function(luisa_tile_test kind folder)
   set(directory ${PROJECT_SOURCE_DIR}/tests/${kind})
   set(name ${kind})
@@ -46,6 +56,11 @@ function(luisa_tile_test kind folder)
   luisa_tile_test_components(components ${kind} "${folder}")
   luisa_tile_test_options(${name})
   target_link_libraries(${name} PRIVATE ${components} GTest::gtest_main)
+  # Several sources a translation unit: each one alone takes a second to instantiate what headers use. Those of
+  # errors all have an `expect` and a `line` of their own.
+  if(NOT name MATCHES "^(error|unit_math)")
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+  endif()
   # The sources under test stay optimised. Optimising what calls them takes three times as long to compile
   # and finds nothing more, but where the tests are themselves the loops that take the time.
   if(name MATCHES "^unit_(math|types|emit)$")

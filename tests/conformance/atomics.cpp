@@ -33,9 +33,9 @@ template<class T> Kernel all_updates(int64_t n, int64_t slots) {
 }
 
 template<class T> class Atomics : public ::testing::Test {};
-using Types = ::testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t,
-                               uint64_t, half, bf16, float, double>;
-TYPED_TEST_SUITE(Atomics, Types);
+using AtomicTypes = ::testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t,
+                                     uint64_t, half, bf16, float, double>;
+TYPED_TEST_SUITE(Atomics, AtomicTypes);
 
 }// namespace
 

@@ -15,10 +15,6 @@ std::vector<float> counting(size_t n) {
     }
     return v;
 }
-float at(const View &v, int64_t i) {
-    return static_cast<float>(element_value(v, static_cast<size_t>(i)));
-}
-
 struct Place {
     const char *name;
     int64_t row, column, rows, columns;

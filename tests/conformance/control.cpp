@@ -10,7 +10,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-double at(const View &v, size_t i) { return element_value(v, i); }
 View counting(int64_t n) {
     std::vector<float> values(static_cast<size_t>(n));
     for (size_t i = 0; i < values.size(); ++i) {

@@ -20,8 +20,8 @@ template<class T> T balanced_sum(const T *x, int64_t n) {
 }
 
 template<class T> class DeviceReduce : public ::testing::Test {};
-using Types = ::testing::Types<float, double, int32_t, int64_t>;
-TYPED_TEST_SUITE(DeviceReduce, Types);
+using ReducedTypes = ::testing::Types<float, double, int32_t, int64_t>;
+TYPED_TEST_SUITE(DeviceReduce, ReducedTypes);
 
 }// namespace
 

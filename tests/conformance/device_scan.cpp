@@ -21,8 +21,8 @@ std::vector<T> scanned(const Tensor<T, 1> &x, T nothing, DeviceScanOptions optio
 }
 
 template<class T> class DeviceScan : public ::testing::Test {};
-using Types = ::testing::Types<float, double, int32_t, int64_t>;
-TYPED_TEST_SUITE(DeviceScan, Types);
+using ScannedTypes = ::testing::Types<float, double, int32_t, int64_t>;
+TYPED_TEST_SUITE(DeviceScan, ScannedTypes);
 
 }// namespace
 

@@ -56,8 +56,8 @@ void expect_taken(const Tensor<T, 1> &x, const Tensor<T, 1> &values,
 }
 
 template<class T> class DeviceSort : public ::testing::Test {};
-using Types = ::testing::Types<float, double, int32_t, int64_t>;
-TYPED_TEST_SUITE(DeviceSort, Types);
+using SortedTypes = ::testing::Types<float, double, int32_t, int64_t>;
+TYPED_TEST_SUITE(DeviceSort, SortedTypes);
 
 }// namespace
 

@@ -4,6 +4,8 @@
 #include "support/both.h"
 #include "support/compute_types.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 
 // Every elementwise operation on every type it is defined on, over all pairs of special values, and all
@@ -114,46 +116,50 @@ template<class T> View combinations(int64_t n, int digit) {
     return v;
 }
 
-template<class T> int64_t pairs() {
-    auto p = static_cast<int64_t>(specials<T>().size());
-    return std::same_as<T, bool> ? 37 : p * p;
-}
-
 constexpr int64_t extents[] = {1, 7, 16, 17, 33};
 
-template<class T, class R> void run_operation(const std::string &op, int arity) {
-    auto n = arity == 1 && !std::same_as<T, bool> ? static_cast<int64_t>(specials<T>().size())
-                                                  : pairs<T>();
-    for (auto extent : extents) {
-        auto def = tile_kernel([=](TensorView<const T, 1> A, TensorView<const T, 1> B,
-                                   TensorView<const T, 1> C, TensorView<R, 1> Y) {
-            auto loc = SourceLoc::current();
-            auto i = axis("i", extent);
-            for (auto &nest : parallel(shape(ceil_div(A.extent(0), extent)))) {
-                auto at = coord(nest.index() * extent);
-                auto *a = A(at, shape(i)).load().value(loc);
-                core::Value *y = nullptr;
-                if (arity == 1) {
-                    y = core::elementwise(op.c_str(), {a}, loc);
-                } else if (arity == 2) {
-                    y = core::elementwise(op.c_str(), {a, B(at, shape(i)).load().value(loc)}, loc);
-                } else {
-                    y = core::elementwise(
-                        op.c_str(),
-                        {a, B(at, shape(i)).load().value(loc), C(at, shape(i)).load().value(loc)},
-                        loc);
-                }
-                Y(at, shape(i)).store(Tile<R>(y, loc));
-            }
-        });
-        View out;
-        if constexpr (std::same_as<R, bool>) {
-            out = combinations<bool>(n, 0);
-        } else {
-            out = output_view<R>({n});
+/// The kernel that stores `result` of `arity` tiles of type `t`, tile by tile of `extent` elements. As text, because
+/// hundreds of C++ lambdas, one a combination of types, would take long to compile.
+Kernel elementwise_kernel(const std::string &operation, int arity, ScalarType t, ScalarType result,
+                          int64_t n, int64_t extent) {
+    const char *names = "abc";
+    auto tile = [&](ScalarType type) {
+        return fmt::format("tile<{}, i:{}>", to_string(type), extent);
+    };
+    std::string parameters, loads, operands;
+    for (int k = 0; k < arity; ++k) {
+        parameters += fmt::format("%{}: view<const {}, {}>, ", k, to_string(t), n);
+        loads += fmt::format("    %{} = load %{}, %at : {}\n", names[k], k, tile(t));
+        operands += fmt::format("{}%{}", k ? ", " : "", names[k]);
+    }
+    return parse_kernel(fmt::format("kernel @each({}%y: view<{}, {}>) {{\n"
+                                    "  %tiles = constant {} : i64\n"
+                                    "  parallel %tiles {{dims = [#0]}} {{ %tile: i64 ->\n"
+                                    "    %extent = constant {} : i64\n"
+                                    "    %at = mul %tile, %extent : i64\n{}"
+                                    "    %result = {} {} : {}\n"
+                                    "    store %y, %result, %at {{box = [i:{}]}}\n"
+                                    "    yield\n  }}\n}}\n",
+                                    parameters, to_string(result), n, (n + extent - 1) / extent,
+                                    extent, loads, operation, operands, tile(result), extent));
+}
+
+/// Runs an operation on all combinations of special values of `t`.
+void run_operation(const std::string &name, int arity, ScalarType t, ScalarType result) {
+    std::vector<View> views;
+    with_type(t, [&]<class T>() {
+        auto p = static_cast<int64_t>(specials<T>().size());
+        auto n = std::same_as<T, bool> ? 37 : arity == 1 ? p : p * p;
+        for (int k = 0; k < arity; ++k) {
+            views.push_back(combinations<T>(n, k));
         }
-        run_both(def.capture(tensor_shape(n), tensor_shape(n), tensor_shape(n), tensor_shape(n)),
-                 {combinations<T>(n, 0), combinations<T>(n, 1), combinations<T>(n, 2), out});
+    });
+    auto n = views[0].extents[0];
+    with_type(result, [&]<class R>() {
+        views.push_back(std::same_as<R, bool> ? combinations<R>(n, 0) : output_view<R>({n}));
+    });
+    for (auto extent : extents) {
+        run_both(elementwise_kernel(name, arity, t, result, n, extent), views);
     }
 }
 
@@ -204,10 +210,8 @@ class EveryCast : public ::testing::TestWithParam<std::pair<ScalarType, ScalarTy
 }// namespace
 
 TEST_P(EveryOperation, has_equal_bits) {
-    auto p = GetParam();
-    with_type(p.type, [&]<class T>() {
-        p.compares ? run_operation<T, bool>(p.name, p.arity) : run_operation<T, T>(p.name, p.arity);
-    });
+    const auto &p = GetParam();
+    run_operation(p.name, p.arity, p.type, p.compares ? ScalarType::BOOL : p.type);
 }
 INSTANTIATE_TEST_SUITE_P(on_all_pairs_of_specials, EveryOperation,
                          ::testing::ValuesIn(operations()), [](const auto &info) {
@@ -215,24 +219,7 @@ INSTANTIATE_TEST_SUITE_P(on_all_pairs_of_specials, EveryOperation,
                          });
 
 TEST_P(EveryCast, rounds_and_saturates_alike) {
-    with_type(GetParam().first, [&]<class T>() {
-        with_type(GetParam().second, [&]<class R>() {
-            auto n = std::same_as<T, bool> ? int64_t{37}
-                                           : static_cast<int64_t>(specials<T>().size());
-            auto out = std::same_as<R, bool> ? combinations<bool>(n, 0) : combinations<R>(n, 1);
-            for (auto extent : extents) {
-                auto def = tile_kernel([=](TensorView<const T, 1> A, TensorView<R, 1> Y) {
-                    auto i = axis("i", extent);
-                    for (auto &nest : parallel(shape(ceil_div(A.extent(0), extent)))) {
-                        auto at = coord(nest.index() * extent);
-                        Y(at, shape(i)).store(cast<R>(A(at, shape(i)).load()));
-                    }
-                });
-                run_both(def.capture(tensor_shape(n), tensor_shape(n)),
-                         {combinations<T>(n, 0), out});
-            }
-        });
-    });
+    run_operation("cast", 1, GetParam().first, GetParam().second);
 }
 INSTANTIATE_TEST_SUITE_P(between_all_types, EveryCast, ::testing::ValuesIn([] {
                              std::vector<std::pair<ScalarType, ScalarType>> list;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 // Exchanges along an axis against loops on the host, on both back ends: ragged, prime, single and empty extents,
 // host and runtime distances, several element types.
@@ -14,12 +14,6 @@ namespace {
 using Extents = std::pair<int64_t, int64_t>;
 /// The source coordinate along the axis for a destination, or a negative one where the fill stands.
 using Source = std::function<int64_t(int64_t)>;
-
-template<class T> T at(const View &v, int64_t i) {
-    T x;
-    std::memcpy(&x, v.bytes.data() + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-    return x;
-}
 
 /// Runs `f(x, i, j, delta)` over both axes' orders and checks that y[i, j] is x at the source, or `fill`.
 template<class T, class F>
@@ -39,8 +33,8 @@ void run_exchange(Extents e, int along, int64_t delta, T fill, const Source &sou
             auto extent = along == 0 ? e.first : e.second;
             bool inside = from >= 0 && from < extent;
             auto place = along == 0 ? from * e.second + j : i * e.second + from;
-            auto expected = inside ? at<T>(views[0], place) : fill;
-            ASSERT_EQ(static_cast<double>(at<T>(views[1], i * e.second + j)),
+            auto expected = inside ? element<T>(views[0], place) : fill;
+            ASSERT_EQ(static_cast<double>(element<T>(views[1], i * e.second + j)),
                       static_cast<double>(expected))
                 << "at " << i << ", " << j << " of " << e.first << " × " << e.second << "\n"
                 << kernel.ir_text();
@@ -131,9 +125,9 @@ INSTANTIATE_TEST_SUITE_P(Extents, Exchange,
 
 namespace {
 template<class T> class ExchangeTypes : public ::testing::Test {};
-using Types = ::testing::Types<int8_t, uint16_t, int32_t, uint64_t, half, bf16, double>;
+using ExchangedTypes = ::testing::Types<int8_t, uint16_t, int32_t, uint64_t, half, bf16, double>;
 }// namespace
-TYPED_TEST_SUITE(ExchangeTypes, Types);
+TYPED_TEST_SUITE(ExchangeTypes, ExchangedTypes);
 TYPED_TEST(ExchangeTypes, every_type_moves) {
     using T = TypeParam;
     Extents e{5, 19};
@@ -177,8 +171,8 @@ TEST_P(Concat, three_parts_follow_each_other) {
         for (int64_t j = 0; j < total; ++j) {
             size_t part = j < n[0] ? 0 : j < n[0] + n[1] ? 1 : 2;
             auto from = j - (part > 0 ? n[0] : 0) - (part > 1 ? n[1] : 0);
-            ASSERT_EQ(at<int32_t>(views[3], i * total + j),
-                      at<int32_t>(views[part], i * n[part] + from))
+            ASSERT_EQ(element<int32_t>(views[3], i * total + j),
+                      element<int32_t>(views[part], i * n[part] + from))
                 << i << ", " << j;
         }
     }

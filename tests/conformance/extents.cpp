@@ -11,10 +11,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-float at(const View &v, int64_t i) {
-    return static_cast<float>(element_value(v, static_cast<size_t>(i)));
-}
-
 /// A kernel that is compiled once and run for launch after launch on both back ends.
 class Compiled {
 public:
@@ -82,7 +78,8 @@ TEST(RuntimeExtents, every_nest_takes_them_as_a_shape) {
                 for (int64_t k = 0; k < 16; ++k) {
                     float sum = 0, most = 0;
                     for (int64_t b = 0; b < (w + 15) / 16; ++b) {
-                        auto x = b * 16 + k < w ? at(out[0], r * w + b * 16 + k) : 0;
+                        auto x = b * 16 + k < w ? static_cast<float>(at(out[0], r * w + b * 16 + k))
+                                                : 0;
                         sum = sum * 0.5f + x;
                         most = std::max(most, x);
                     }

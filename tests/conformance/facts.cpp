@@ -11,8 +11,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
 /// Element by element, f from T to R.
 template<class T, class R, class F> View each(const std::vector<T> &values, const F &f) {
     auto n = static_cast<int64_t>(values.size());

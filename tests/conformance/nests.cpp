@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 // Root nests in sequence, nests inside nests, domains of every kind, and what they do to the values
 // of ancestors.
 
 using namespace luisa::tile;
 using namespace luisa::tile::test;
-
-namespace {
-
-double at(const View &v, size_t i) { return element_value(v, i); }
-View counting(std::vector<int64_t> extents) {
-    int64_t n = 1;
-    for (auto e : extents) {
-        n *= e;
-    }
-    std::vector<float> values(static_cast<size_t>(n));
-    for (size_t i = 0; i < values.size(); ++i) {
-        values[i] = static_cast<float>(i + 1);
-    }
-    return dense<float>(std::move(extents), values);
-}
-
-}// namespace
 
 TEST(RootNests, see_all_that_earlier_ones_stored) {
     // Reversed through a temporary: instance i of the second reads what 12 - i of the first wrote.

@@ -30,14 +30,15 @@ View every_byte(int64_t rows, int64_t columns) {
     return dense<uint8_t>({rows, columns}, values);
 }
 
-struct Case {
+struct PackedCase {
     int64_t rows, k, tile;
     NibbleOrder order;
 };
-const Case CASES[] = {{4, 128, 32, NibbleOrder::LOW_FIRST}, {3, 37, 16, NibbleOrder::LOW_FIRST},
-                      {5, 61, 24, NibbleOrder::HIGH_FIRST}, {1, 1, 2, NibbleOrder::LOW_FIRST},
-                      {2, 2, 2, NibbleOrder::HIGH_FIRST},   {0, 8, 8, NibbleOrder::LOW_FIRST},
-                      {3, 0, 8, NibbleOrder::LOW_FIRST}};
+const PackedCase CASES[] = {
+    {4, 128, 32, NibbleOrder::LOW_FIRST}, {3, 37, 16, NibbleOrder::LOW_FIRST},
+    {5, 61, 24, NibbleOrder::HIGH_FIRST}, {1, 1, 2, NibbleOrder::LOW_FIRST},
+    {2, 2, 2, NibbleOrder::HIGH_FIRST},   {0, 8, 8, NibbleOrder::LOW_FIRST},
+    {3, 0, 8, NibbleOrder::LOW_FIRST}};
 
 }// namespace
 

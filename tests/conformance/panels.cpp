@@ -11,7 +11,7 @@ using namespace luisa::tile::test;
 
 namespace {
 
-struct Case {
+struct PanelCase {
     const char *name;
     int64_t m, n, k, bm, bn, bk;
     bool a_transposed, b_transposed;
@@ -22,9 +22,9 @@ struct Machine {
     target::CpuFacts facts;
 };
 
-class Panels : public ::testing::TestWithParam<std::tuple<Case, Machine>> {
+class Panels : public ::testing::TestWithParam<std::tuple<PanelCase, Machine>> {
 protected:
-    [[nodiscard]] const Case &shape_of() const { return std::get<0>(GetParam()); }
+    [[nodiscard]] const PanelCase &shape_of() const { return std::get<0>(GetParam()); }
 
     template<class In, class Out> void multiply() {
         auto c = shape_of();
@@ -69,7 +69,7 @@ protected:
     }
 };
 
-const Case cases[] = {
+const PanelCase cases[] = {
     {"whole_tiles", 64, 128, 64, 64, 64, 16, false, false},
     {"ragged", 70, 101, 83, 48, 80, 16, false, false},
     {"ragged_a_transposed", 70, 101, 83, 48, 80, 16, true, false},
@@ -92,7 +92,7 @@ const Machine machines[] = {
     {"no_vectors", {4, 16, 1 << 10, 2 << 10, 1}},
 };
 
-std::string name_of(const ::testing::TestParamInfo<std::tuple<Case, Machine>> &info) {
+std::string name_of(const ::testing::TestParamInfo<std::tuple<PanelCase, Machine>> &info) {
     return std::string{std::get<0>(info.param).name} + "__" + std::get<1>(info.param).name;
 }
 

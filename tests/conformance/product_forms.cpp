@@ -11,8 +11,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
 struct Size {
     int64_t m, n, k;
 };

@@ -16,7 +16,7 @@ namespace {
 struct Triple {
     ScalarType a, b, c;
 };
-struct Size {
+struct TypedSize {
     int64_t m, n, k;
     bool ordered = false;
 };
@@ -27,7 +27,7 @@ std::string view(ScalarType t, int64_t rows, int64_t columns, bool constant) {
 }
 
 /// Z += X · Y in tiles of 8 × 16 × 4 in a pipeline.
-std::string text_of(Triple t, Size s) {
+std::string text_of(Triple t, TypedSize s) {
     std::string acc = std::string{"tile<"} + to_string(t.c) + ", m:8 n:16>";
     auto define = [](const char *name, int64_t value) {
         return std::string{"  "} + name + " = constant " + std::to_string(value) + " : i64\n";
@@ -77,7 +77,7 @@ View encode(ScalarType t, std::vector<int64_t> extents, const std::vector<int64_
     return v;
 }
 
-void run_product(Triple t, Size s, bool wide) {
+void run_product(Triple t, TypedSize s, bool wide) {
     auto size = [](int64_t a, int64_t b) { return static_cast<size_t>(a * b); };
     auto a = entries(t.a, size(s.m, s.k), 1, wide), b = entries(t.b, size(s.k, s.n), 2, wide),
          c = entries(t.c, size(s.m, s.n), 3, false);
@@ -145,7 +145,7 @@ uint64_t product_of_one(Triple t, bool ordered, double a, double b, double c) {
     return bits;
 }
 
-std::string name_of(const ::testing::TestParamInfo<Triple> &i) {
+std::string triple_name(const ::testing::TestParamInfo<Triple> &i) {
     return std::string{to_string(i.param.a)} + "_times_" + to_string(i.param.b) + "_into_" +
            to_string(i.param.c);
 }
@@ -157,12 +157,12 @@ class IntegerTriple : public ::testing::TestWithParam<Triple> {};
 }// namespace
 
 TEST_P(EveryTriple, gives_the_exact_sums) { run_product(GetParam(), {9, 17, 7}, false); }
-INSTANTIATE_TEST_SUITE_P(Of, EveryTriple, ::testing::ValuesIn(triples(true)), name_of);
+INSTANTIATE_TEST_SUITE_P(Of, EveryTriple, ::testing::ValuesIn(triples(true)), triple_name);
 
 TEST_P(FloatTriple, gives_the_exact_sums_in_ascending_order) {
     run_product(GetParam(), {3, 5, 13, true}, false);
 }
-INSTANTIATE_TEST_SUITE_P(Of, FloatTriple, ::testing::ValuesIn(triples(false)), name_of);
+INSTANTIATE_TEST_SUITE_P(Of, FloatTriple, ::testing::ValuesIn(triples(false)), triple_name);
 
 TEST_P(IntegerTriple, wraps_at_the_extremes_for_every_contraction_length) {
     for (int64_t k : {0, 1, 2, 3, 4, 5, 31, 67}) {
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Triple{ScalarType::INT32, ScalarType::INT32, ScalarType::INT32},
                       Triple{ScalarType::INT32, ScalarType::INT64, ScalarType::INT64},
                       Triple{ScalarType::UINT64, ScalarType::UINT64, ScalarType::UINT64}),
-    name_of);
+    triple_name);
 
 TEST(ProductTypes, operands_wider_than_a_16_bit_accumulator_keep_their_value) {
     constexpr auto F16 = ScalarType::FLOAT16, BF16 = ScalarType::BFLOAT16;

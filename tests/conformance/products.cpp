@@ -88,14 +88,14 @@ void product(int64_t M, int64_t N, int64_t K, Form f, bool random = false) {
     }
 }
 
-struct Size {
+struct ProductSize {
     int64_t m, n, k;
 };
-std::string name_of(Size s) {
+std::string name_of(ProductSize s) {
     return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
 }
 
-class Types : public ::testing::TestWithParam<Size> {};
+class Types : public ::testing::TestWithParam<ProductSize> {};
 #define PRODUCT(NAME, ...)                                                                         \
     TEST_P(Types, NAME) {                                                                          \
         auto [m, n, k] = GetParam();                                                               \
@@ -110,9 +110,10 @@ PRODUCT(bf16_accumulates_in_bf16, bfloat16, bfloat16, bfloat16)
 PRODUCT(int8_accumulates_in_int32, int8_t, int8_t, int32_t)
 PRODUCT(uint8_times_int8_accumulates_in_int32, uint8_t, int8_t, int32_t)
 INSTANTIATE_TEST_SUITE_P(Sizes, Types,
-                         ::testing::Values(Size{1, 1, 1}, Size{3, 17, 40}, Size{16, 16, 16},
-                                           Size{65, 3, 17}, Size{40, 64, 3}, Size{17, 65, 64},
-                                           Size{16, 3, 0}, Size{0, 17, 3}),
+                         ::testing::Values(ProductSize{1, 1, 1}, ProductSize{3, 17, 40},
+                                           ProductSize{16, 16, 16}, ProductSize{65, 3, 17},
+                                           ProductSize{40, 64, 3}, ProductSize{17, 65, 64},
+                                           ProductSize{16, 3, 0}, ProductSize{0, 17, 3}),
                          [](const auto &i) { return name_of(i.param); });
 
 struct Layout {

@@ -10,8 +10,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
 /// Both arguments of `kernel` are views of one buffer, `distance` elements apart.
 std::vector<float> run_overlapping(const Kernel &kernel, int64_t n, int64_t distance) {
     std::vector<float> expected(static_cast<size_t>(n + distance));

@@ -8,11 +8,7 @@
 using namespace luisa::tile;
 using namespace luisa::tile::test;
 
-namespace {
-
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
-}// namespace
+namespace {}// namespace
 
 TEST(KernelsAndCapture, a_definition_runs_nothing_and_each_capture_runs_it_once) {
     int runs = 0;

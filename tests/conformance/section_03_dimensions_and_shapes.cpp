@@ -8,11 +8,7 @@
 using namespace luisa::tile;
 using namespace luisa::tile::test;
 
-namespace {
-
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
-}// namespace
+namespace {}// namespace
 
 TEST(DimensionsAndShapes, neither_equal_extents_nor_equal_labels_join) {
     auto def = tile_kernel(

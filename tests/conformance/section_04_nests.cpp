@@ -8,11 +8,7 @@
 using namespace luisa::tile;
 using namespace luisa::tile::test;
 
-namespace {
-
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
-}// namespace
+namespace {}// namespace
 
 TEST(FourNests, a_body_is_captured_once_whatever_the_extent) {
     int runs = 0;

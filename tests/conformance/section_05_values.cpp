@@ -8,11 +8,7 @@
 using namespace luisa::tile;
 using namespace luisa::tile::test;
 
-namespace {
-
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
-}// namespace
+namespace {}// namespace
 
 TEST(ValuesOfTheLanguage, copies_are_snapshots_moves_transfer_and_assignment_defines_anew) {
     auto def = tile_kernel([](TensorView<const float, 1> X, TensorView<float, 2> Y) {

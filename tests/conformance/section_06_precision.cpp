@@ -11,8 +11,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
 /// x + y · 2 in T, which every element type that computes has.
 template<class T> void expect_computes() {
     auto def = tile_kernel([](TensorView<const T, 1> X, TensorView<T, 1> Y) {

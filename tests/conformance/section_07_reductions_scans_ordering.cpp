@@ -11,8 +11,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
 /// Running state of (a, b) ∘ (c, d) = (a·c, a·d + b), in the integers modulo 2^32.
 struct Affine {
     uint32_t scale = 1, offset = 0;

@@ -8,11 +8,7 @@
 using namespace luisa::tile;
 using namespace luisa::tile::test;
 
-namespace {
-
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
-}// namespace
+namespace {}// namespace
 
 TEST(ViewsBoundsMemory, every_spelling_of_an_element_reads_it) {
     auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 1> Y) {

@@ -9,11 +9,7 @@
 using namespace luisa::tile;
 using namespace luisa::tile::test;
 
-namespace {
-
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
-}// namespace
+namespace {}// namespace
 
 TEST(Layouts, nested_radices_with_holes_hold_what_boxes_store) {
     // Three dimensions in any order of strides, dense and with holes: the arithmetic is CuTe's.

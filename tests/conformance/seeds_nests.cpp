@@ -10,8 +10,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
 /// Ordinary host configuration: each value of it is another variant.
 struct GemmConfig {
     int bm = 16, bn = 16, bk = 16;

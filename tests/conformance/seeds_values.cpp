@@ -8,11 +8,7 @@
 using namespace luisa::tile;
 using namespace luisa::tile::test;
 
-namespace {
-
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
-
-}// namespace
+namespace {}// namespace
 
 TEST(SeedPrecision, half_operands_accumulate_in_f32_and_narrow_at_the_store) {
     auto def = tile_kernel([](TensorView<half, 2> A, TensorView<half, 2> B, TensorView<half, 2> C) {

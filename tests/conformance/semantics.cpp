@@ -10,7 +10,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
 template<class T> std::vector<T> one_to(int64_t n) {
     std::vector<T> values;
     for (int64_t i = 1; i <= n; ++i) {

@@ -10,10 +10,6 @@ using namespace luisa::tile::test;
 
 namespace {
 
-float at(const View &v, int64_t i) {
-    return static_cast<float>(element_value(v, static_cast<size_t>(i)));
-}
-
 View flags(std::vector<int64_t> extents, uint32_t seed) {
     std::mt19937 engine{seed};
     std::vector<uint8_t> bits(997);
@@ -74,9 +70,10 @@ TEST(Where, serial_and_reduce_skip_what_a_tile_leaves_out) {
         float folded = 1, sum = 0, most = -100;
         for (int64_t k = 0; k < n; ++k) {
             if (element_value(out[1], static_cast<size_t>(k)) != 0) {
-                folded = folded * 0.5f + at(out[0], k);
-                sum += at(out[0], k);
-                most = k % 3 != 1 ? std::max(most, at(out[0], k)) : most;
+                auto x = static_cast<float>(at(out[0], k));
+                folded = folded * 0.5f + x;
+                sum += x;
+                most = k % 3 != 1 ? std::max(most, x) : most;
             }
         }
         EXPECT_EQ(at(out[2], 0), folded);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile.h>
 
-#include "support/both.h"
+#include "support/views.h"
 
 #include <utility>
 
@@ -11,13 +11,6 @@ using namespace luisa::tile;
 using namespace luisa::tile::test;
 
 namespace {
-
-/// Element i of a dense view.
-template<class T> T at(const View &v, size_t i) {
-    T x;
-    std::memcpy(&x, v.bytes.data() + i * sizeof(T), sizeof(T));
-    return x;
-}
 
 template<class T> View counting(std::vector<int64_t> extents, T first = T{1}) {
     auto v = dense<T>(std::move(extents), std::vector<T>{});
@@ -51,10 +44,10 @@ TEST(Compound, operators_on_integer_tiles_and_scalars) {
                   }).capture(tensor_shape(37), tensor_shape(37));
     auto x = counting<int32_t>({37}, -18);
     auto y = run_both(kernel, {x, output_view<int32_t>({37})})[1];
-    auto s = ((at<int32_t>(x, 0) % 5) * 2) ^ 9;
+    auto s = ((element<int32_t>(x, 0) % 5) * 2) ^ 9;
     for (size_t i = 0; i < 37; ++i) {
-        auto expected = (((((at<int32_t>(x, i) % 7) * 16) | 3) & 0x55) ^ s) >> 1;
-        ASSERT_EQ(at<int32_t>(y, i), expected) << i;
+        auto expected = (((((element<int32_t>(x, i) % 7) * 16) | 3) & 0x55) ^ s) >> 1;
+        ASSERT_EQ(element<int32_t>(y, i), expected) << i;
     }
 }
 
@@ -81,11 +74,11 @@ TEST(Compound, operators_on_bool_tiles_and_in_loops) {
     for (size_t i = 0; i < 8; ++i) {
         int positive = 0;
         for (size_t r = 0; r < 3; ++r) {
-            positive += at<float>(x, r * 8 + i) > 0;
+            positive += element<float>(x, r * 8 + i) > 0;
         }
-        EXPECT_EQ(at<bool>(y, i), positive == 3);
-        EXPECT_EQ(at<bool>(y, 8 + i), positive > 0);
-        EXPECT_EQ(at<bool>(y, 16 + i), positive % 2 == 1);
+        EXPECT_EQ(element<bool>(y, i), positive == 3);
+        EXPECT_EQ(element<bool>(y, 8 + i), positive > 0);
+        EXPECT_EQ(element<bool>(y, 16 + i), positive % 2 == 1);
     }
 }
 
@@ -108,9 +101,9 @@ TEST(Domain, of_two_dimensions_of_a_tile_folds_in_its_own_order) {
             float s = 0;
             for (size_t r = 0; r < 6; ++r) {
                 size_t i = swapped ? r % 2 : r / 3, k = swapped ? r / 2 : r % 3;
-                s = s * 2 - at<float>(x, (i * 4 + j) * 3 + k);
+                s = s * 2 - element<float>(x, (i * 4 + j) * 3 + k);
             }
-            EXPECT_EQ(at<float>(y, j), s) << swapped << " " << j;
+            EXPECT_EQ(element<float>(y, j), s) << swapped << " " << j;
         }
     }
 }
@@ -133,8 +126,8 @@ TEST(Fold, keeps_the_side_of_the_element) {
                       }
                   }).capture(tensor_shape(3), tensor_shape(2));
     auto y = run_both(kernel, {counting<float>({3}), output_view({2})})[1];
-    EXPECT_EQ(at<float>(y, 0), -6);
-    EXPECT_EQ(at<float>(y, 1), 2);
+    EXPECT_EQ(element<float>(y, 0), -6);
+    EXPECT_EQ(element<float>(y, 1), 2);
 }
 
 TEST(ViewMap, streams_tiles_of_a_reduction_by_the_whole_path) {
@@ -157,9 +150,9 @@ TEST(ViewMap, streams_tiles_of_a_reduction_by_the_whole_path) {
     for (size_t r = 0; r < 10; ++r) {
         float sum = 0;
         for (size_t c = 0; c < 21; ++c) {
-            sum += at<float>(x, r * 21 + c);
+            sum += element<float>(x, r * 21 + c);
         }
-        EXPECT_EQ(at<float>(y, r), sum);
+        EXPECT_EQ(element<float>(y, r), sum);
     }
 }
 
@@ -180,10 +173,10 @@ TEST(Map, joins_tiles_and_scalars) {
                           {bits_of(3.0f)});
     for (size_t i = 0; i < 5; ++i) {
         for (size_t j = 0; j < 7; ++j) {
-            auto x = at<float>(a, i), y = at<float>(b, j);
-            EXPECT_EQ(at<float>(views[2], i * 7 + j), x < y ? x * 3 : y - 3);
+            auto x = element<float>(a, i), y = element<float>(b, j);
+            EXPECT_EQ(element<float>(views[2], i * 7 + j), x < y ? x * 3 : y - 3);
         }
-        EXPECT_EQ(at<int32_t>(views[3], i), 7);
+        EXPECT_EQ(element<int32_t>(views[3], i), 7);
     }
 }
 
@@ -196,8 +189,8 @@ TEST(Assignment, of_pairs_is_simultaneous) {
                       }
                   }).capture(tensor_shape(20));
     auto y = run_both(kernel, {output_view<int64_t>({20})})[0];
-    EXPECT_EQ(at<int64_t>(y, 10), 55);
-    EXPECT_EQ(at<int64_t>(y, 19), 4181);
+    EXPECT_EQ(element<int64_t>(y, 10), 55);
+    EXPECT_EQ(element<int64_t>(y, 19), 4181);
 }
 
 TEST(Bits, are_kept_by_bitcast_and_by_copies) {
@@ -215,10 +208,10 @@ TEST(Bits, are_kept_by_bitcast_and_by_copies) {
     auto views = run_both(kernel,
                           {bits, output_view<uint32_t>({6}), output_view({6}), output_view({6})});
     for (size_t i = 0; i < 6; ++i) {
-        auto expected = at<uint32_t>(bits, i);
-        EXPECT_EQ(at<uint32_t>(views[1], i), expected);
-        EXPECT_EQ(at<uint32_t>(views[2], i), expected ^ 0x80000000u);
-        EXPECT_EQ(at<uint32_t>(views[3], i), expected);
+        auto expected = element<uint32_t>(bits, i);
+        EXPECT_EQ(element<uint32_t>(views[1], i), expected);
+        EXPECT_EQ(element<uint32_t>(views[2], i), expected ^ 0x80000000u);
+        EXPECT_EQ(element<uint32_t>(views[3], i), expected);
     }
 }
 
@@ -232,9 +225,9 @@ TEST(Rounding, of_a_narrowing_cast_survives_fusion) {
     auto y = run_both(kernel, {x, output_view({16})})[1];
     int rounded = 0;
     for (size_t i = 0; i < 16; ++i) {
-        auto f = at<float>(x, i);
-        EXPECT_EQ(at<float>(y, i), static_cast<float>(bf16{f}) - f);
-        rounded += at<float>(y, i) != 0;
+        auto f = element<float>(x, i);
+        EXPECT_EQ(element<float>(y, i), static_cast<float>(bf16{f}) - f);
+        rounded += element<float>(y, i) != 0;
     }
     EXPECT_GT(rounded, 8);
 }

@@ -19,7 +19,7 @@
 #include <vector>
 
 // Runs a captured kernel on the interpreter and on the CPU back end and compares every element of every
-// view, padding included.
+// view, padding included. Templates here only convert: what they share is compiled once.
 
 namespace luisa::tile::test {
 
@@ -30,46 +30,35 @@ struct View {
     std::vector<uint8_t> bytes;
     int64_t origin = 0;///< element (0, …, 0) in the buffer
 
-    [[nodiscard]] int64_t count() const {
-        int64_t n = 1;
-        for (auto e : extents) {
-            n *= e;
-        }
-        return n;
-    }
+    [[nodiscard]] int64_t count() const;
 };
 
-inline std::vector<int64_t> dense_strides(const std::vector<int64_t> &extents) {
-    std::vector<int64_t> strides(extents.size(), 1);
-    for (size_t i = extents.size(); i-- > 1;) {
-        strides[i - 1] = strides[i] * std::max<int64_t>(extents[i], 1);
-    }
-    return strides;
-}
+std::vector<int64_t> dense_strides(const std::vector<int64_t> &extents);
+
+/// A dense view of `type` that repeats `count` elements of `size` bytes from `values`.
+View dense_bytes(ScalarType type, std::vector<int64_t> extents, const void *values, size_t count,
+                 size_t size);
 
 /// A dense view holding `values` (converted to the element type), cyclically.
 template<class T> View dense(std::vector<int64_t> extents, const std::vector<T> &values) {
-    View v;
-    v.type = scalar_type_of<T>;
-    v.extents = std::move(extents);
-    v.strides = dense_strides(v.extents);
-    auto n = static_cast<size_t>(v.count());
-    v.bytes.resize(n * sizeof(T) + 64, 0xa5);
-    for (size_t i = 0; i < n && !values.empty(); ++i) {
-        std::memcpy(v.bytes.data() + i * sizeof(T), &values[i % values.size()], sizeof(T));
-    }
-    return v;
+    return dense_bytes(scalar_type_of<T>, std::move(extents), values.data(), values.size(),
+                       sizeof(T));
 }
+
+/// The numbers that the views below are filled with: floats in [-1, 1); integers in [-range, range].
+inline constexpr int random_count = 1021;
+void random_floats(uint32_t seed, float (&values)[random_count]);
+void random_integers(uint32_t seed, int range, int (&values)[random_count]);
 
 /// Random floats in [-1, 1), rounded to T.
 template<class T = float> View random_view(std::vector<int64_t> extents, uint32_t seed) {
-    std::mt19937 engine{seed};
-    std::uniform_real_distribution<float> d{-1, 1};
-    std::vector<T> values(1021);
-    for (auto &x : values) {
-        x = static_cast<T>(d(engine));
+    float numbers[random_count];
+    T values[random_count];
+    random_floats(seed, numbers);
+    for (int i = 0; i < random_count; ++i) {
+        values[i] = static_cast<T>(numbers[i]);
     }
-    return dense<T>(std::move(extents), values);
+    return dense_bytes(scalar_type_of<T>, std::move(extents), values, random_count, sizeof(T));
 }
 
 /// `x` as T. A negative one wraps in an unsigned T; from a float that would be undefined.
@@ -84,18 +73,19 @@ template<class T> T small_integer(int x) {
 /// Small integers in [-range, range] as T: sums of them are exact.
 template<class T = float>
 View integer_view(std::vector<int64_t> extents, uint32_t seed, int range = 3) {
-    std::mt19937 engine{seed};
-    std::vector<T> values(1021);
-    for (auto &x : values) {
-        auto n = static_cast<int>(engine() % static_cast<uint32_t>(2 * range + 1)) - range;
-        x = small_integer<T>(n);
+    int numbers[random_count];
+    T values[random_count];
+    random_integers(seed, range, numbers);
+    for (int i = 0; i < random_count; ++i) {
+        values[i] = small_integer<T>(numbers[i]);
     }
-    return dense<T>(std::move(extents), values);
+    return dense_bytes(scalar_type_of<T>, std::move(extents), values, random_count, sizeof(T));
 }
 
 /// A view of sentinels for an output.
 template<class T = float> View output_view(std::vector<int64_t> extents) {
-    return dense<T>(std::move(extents), std::vector<T>{small_integer<T>(-77)});
+    T sentinel = small_integer<T>(-77);
+    return dense_bytes(scalar_type_of<T>, std::move(extents), &sentinel, 1, sizeof(T));
 }
 
 struct Scalars {
@@ -108,96 +98,22 @@ inline uint64_t bits_of(float x) {
 }
 inline uint64_t bits_of(int64_t x) { return static_cast<uint64_t>(x); }
 
-inline KernelArgument argument_of(View &v) {
-    KernelArgument a;
-    a.data = v.bytes.data() + static_cast<size_t>(v.origin) * size_of(v.type);
-    a.extents = v.extents;
-    a.strides = v.strides;
-    return a;
-}
+KernelArgument argument_of(View &v);
 
 /// Arguments in signature order: views where the parameter is a view, scalars elsewhere.
-inline std::vector<KernelArgument> arguments_of(const ir::Module &module, std::vector<View> &views,
-                                                const std::vector<uint64_t> &scalars) {
-    std::vector<KernelArgument> list;
-    size_t view = 0, scalar = 0;
-    for (auto *p : module.kernel()->body->arguments()) {
-        if (p->type()->is_view()) {
-            list.push_back(argument_of(views.at(view++)));
-        } else {
-            KernelArgument a;
-            a.scalar_bits = scalars.at(scalar++);
-            list.push_back(a);
-        }
-    }
-    return list;
-}
+std::vector<KernelArgument> arguments_of(const ir::Module &module, std::vector<View> &views,
+                                         const std::vector<uint64_t> &scalars);
 
-inline void run_cpu(const compiler::CpuKernel &kernel,
-                    const std::vector<KernelArgument> &arguments) {
-    std::vector<uint64_t> words;
-    for (const auto &a : arguments) {
-        if (a.extents.empty() && !a.data) {
-            words.push_back(a.scalar_bits);
-            continue;
-        }
-        words.push_back(reinterpret_cast<uint64_t>(a.data));
-        for (auto e : a.extents) {
-            words.push_back(static_cast<uint64_t>(e));
-        }
-        for (auto s : a.strides) {
-            words.push_back(static_cast<uint64_t>(s));
-        }
-    }
-    auto *scratch = std::aligned_alloc(64, (kernel.scratch_bytes + 127) / 64 * 64);
-    auto *shared = std::aligned_alloc(64, (kernel.shared_bytes + 127) / 64 * 64);
-    std::memset(scratch, 0xfe, (kernel.scratch_bytes + 127) / 64 * 64);
-    for (const auto &phase : kernel.phases) {
-        auto count = phase.task_count;
-        if (phase.count) {
-            phase.count(words.data(), 0, 0, scratch, shared);
-            count = *static_cast<int64_t *>(scratch);
-        }
-        for (int64_t t = 0; t < count; t += phase.grain) {
-            phase.run(words.data(), t, std::min(count, t + phase.grain), scratch, shared);
-        }
-    }
-    std::free(scratch);
-    std::free(shared);
-}
+void run_cpu(const compiler::CpuKernel &kernel, const std::vector<KernelArgument> &arguments);
 
-inline double element_value(const View &v, size_t i) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, v.bytes.data() + i * size_of(v.type), size_of(v.type));
-    return is_float(v.type) ? arith::to_double(v.type, bits)
-           : is_signed(v.type)
-               ? static_cast<double>(static_cast<int64_t>(arith::to_double(v.type, bits)))
-               : static_cast<double>(arith::to_double(v.type, bits));
-}
+double element_value(const View &v, size_t i);
+
+/// Element number `i` of the buffer.
+inline double at(const View &v, int64_t i) { return element_value(v, static_cast<size_t>(i)); }
 
 /// Equal bits, any NaN equal to any NaN; or within `tolerance` relative to max(1, |expected|).
-inline ::testing::AssertionResult same(const View &expected, const View &got, double tolerance,
-                                       size_t which) {
-    auto width = size_of(expected.type);
-    for (size_t i = 0; i * width + width <= expected.bytes.size(); ++i) {
-        if (std::memcmp(expected.bytes.data() + i * width, got.bytes.data() + i * width, width) ==
-            0) {
-            continue;
-        }
-        double e = element_value(expected, i), g = element_value(got, i);
-        if (is_float(expected.type)) {
-            if (std::isnan(e) && std::isnan(g)) {
-                continue;
-            }
-            if (tolerance > 0 && std::fabs(e - g) <= tolerance * std::max(1.0, std::fabs(e))) {
-                continue;
-            }
-        }
-        return ::testing::AssertionFailure()
-               << "view " << which << ", element " << i << ": interpreter " << e << ", cpu " << g;
-    }
-    return ::testing::AssertionSuccess();
-}
+::testing::AssertionResult same(const View &expected, const View &got, double tolerance,
+                                size_t which);
 
 struct BothOptions {
     double tolerance = 0;///< 0: equal bits
@@ -206,19 +122,7 @@ struct BothOptions {
 };
 
 /// Runs `kernel` on both back ends from equal inputs and compares all views. Returns what the interpreter left.
-inline std::vector<View> run_both(const Kernel &kernel, std::vector<View> views,
-                                  std::vector<uint64_t> scalars = {}, BothOptions options = {}) {
-    const auto &module = *module_of(kernel);
-    auto reference = views;
-    interpreter::run(module, arguments_of(module, reference, scalars));
-    compiler::CpuOptions cpu{emit::host_cpu(), 1, options.may_alias, options.facts};
-    auto compiled = compiler::compile_cpu(module, cpu);
-    run_cpu(*compiled, arguments_of(module, views, scalars));
-    for (size_t i = 0; i < views.size(); ++i) {
-        EXPECT_TRUE(same(reference[i], views[i], options.tolerance, i))
-            << kernel.ir_text() << compiled->plan;
-    }
-    return reference;
-}
+std::vector<View> run_both(const Kernel &kernel, std::vector<View> views,
+                           std::vector<uint64_t> scalars = {}, BothOptions options = {});
 
 }// namespace luisa::tile::test

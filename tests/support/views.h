@@ -2,27 +2,12 @@
 #pragma once
 #include "support/both.h"
 
-#include <numeric>
-
 // Arguments that several files of tests make.
 
 namespace luisa::tile::test {
 
 /// 1, 2, 3, … in row-major order.
-inline View counting(std::vector<int64_t> extents) {
-    int64_t n = 1;
-    for (auto e : extents) {
-        n *= e;
-    }
-    std::vector<float> v(static_cast<size_t>(n));
-    std::iota(v.begin(), v.end(), 1.0f);
-    return dense<float>(std::move(extents), v);
-}
-
-/// The view's element number `i` in memory.
-inline float at(const View &v, int64_t i) {
-    return static_cast<float>(element_value(v, static_cast<size_t>(i)));
-}
+View counting(std::vector<int64_t> extents);
 
 /// Element number `i` of the buffer, as T.
 template<class T> T element(const View &v, int64_t i) {
@@ -52,15 +37,6 @@ template<class R> View output_of(std::vector<int64_t> extents) {
 }
 
 /// Truth values, true in `percent` of the places.
-inline View flags(std::vector<int64_t> extents, uint32_t seed, unsigned percent) {
-    std::mt19937 engine{seed};
-    std::vector<uint8_t> values(1021);
-    for (auto &x : values) {
-        x = engine() % 100 < percent;
-    }
-    auto v = dense<uint8_t>(std::move(extents), values);
-    v.type = ScalarType::BOOL;
-    return v;
-}
+View flags(std::vector<int64_t> extents, uint32_t seed, unsigned percent);
 
 }// namespace luisa::tile::test

@@ -42,7 +42,7 @@ TEST(Capture, ThreadsAreIndependent) {
 }
 
 /// Parts of the text of one small kernel over two vectors of 8.
-template<class F> std::string text_of(const F &f) {
+template<class F> std::string captured_text(const F &f) {
     return tile_kernel([=](TensorView<const float, 1> X, TensorView<float, 1> Y) { f(X, Y); })
         .capture(tensor_shape(8), tensor_shape(8))
         .ir_text();
@@ -50,7 +50,7 @@ template<class F> std::string text_of(const F &f) {
 bool has(const std::string &text, const char *part) { return text.find(part) != std::string::npos; }
 
 TEST(StateInference, StateThatNothingReadsIsPruned) {
-    auto text = text_of([](const auto &X, const auto &Y) {
+    auto text = captured_text([](const auto &X, const auto &Y) {
         auto n = axis("n", 8);
         auto live = zeros<float>(shape(n)), dead = zeros<float>(shape(n));
         for ([[maybe_unused]] auto &s : serial(shape(4))) {
@@ -64,7 +64,7 @@ TEST(StateInference, StateThatNothingReadsIsPruned) {
 }
 
 TEST(StateInference, ReadOnlyOuterValueIsNoState) {
-    auto text = text_of([](const auto &X, const auto &Y) {
+    auto text = captured_text([](const auto &X, const auto &Y) {
         auto n = axis("n", 8);
         auto x = X[coord(0), shape(n)];
         for ([[maybe_unused]] auto &s : serial(shape(4))) {
@@ -75,7 +75,7 @@ TEST(StateInference, ReadOnlyOuterValueIsNoState) {
 }
 
 TEST(StateInference, AssignmentMatchesDimensionsAsASet) {
-    EXPECT_NO_THROW(text_of([](const auto &X, const auto &) {
+    EXPECT_NO_THROW(captured_text([](const auto &X, const auto &) {
         auto m = axis("m", 8), n = axis("n", 4);
         auto a = full<float>(shape(m, n), 1.0f);
         auto b = full<float>(shape(n, m), 2.0f) * X[coord(0), shape(m)];
@@ -84,7 +84,7 @@ TEST(StateInference, AssignmentMatchesDimensionsAsASet) {
 }
 
 TEST(Canonical, UnusedWorkIsDropped) {
-    auto text = text_of([](const auto &X, const auto &Y) {
+    auto text = captured_text([](const auto &X, const auto &Y) {
         auto n = axis("n", 8);
         auto x = X[coord(0), shape(n)];
         (void)exp(x);

@@ -11,7 +11,7 @@ namespace luisa::tile::ir {
 
 namespace {
 
-const char *const program = R"(kernel @k(%A: view<f32, 4>, %n: i64, %b: bool) {
+const char *const rewritten = R"(kernel @k(%A: view<f32, 4>, %n: i64, %b: bool) {
   %one = constant 1.0 : f32
   %two = add %one, %one : f32
   if %b {
@@ -55,7 +55,7 @@ struct Log : RewriteListener {
 };
 
 struct RewriterTest : ::testing::Test {
-    std::unique_ptr<Module> module = parse(program);
+    std::unique_ptr<Module> module = parse(rewritten);
     Region &body = *module->kernel()->body;
     Rewriter rewriter{*module};
     Log log;

@@ -13,7 +13,7 @@ namespace {
 
 // Enough independent chains to hide the latency of a multiply-add on two units.
 constexpr int chains = 12;
-constexpr int steps = 1 << 20;
+constexpr int steps = 1 << 19;
 
 #if defined(__x86_64__)
 

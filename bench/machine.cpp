@@ -88,16 +88,12 @@ Machine::Machine(int threads) : _threads{threads} {
     _share = cpu / (wall * threads);
 }
 
-double Machine::fma_seconds(double flops) const {
-    auto rate = total_rate(_threads, [share = flops / _threads] {
+double Machine::fma_rate_now() const {
+    return total_rate(_threads, [] {
         auto start = now();
-        double done = 0;
-        while (done < share) {
-            done += kernels::fma_loop();
-        }
-        return done / (now() - start);
+        auto flops = kernels::fma_loop();
+        return flops / (now() - start);
     });
-    return flops / rate;
 }
 
 double Machine::bandwidth(double bytes) {

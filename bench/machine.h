@@ -26,9 +26,9 @@ public:
     [[nodiscard]] int threads() const noexcept { return _threads; }
     /// f32 multiply-adds in registers, FLOP/s over all threads.
     [[nodiscard]] double fma_rate() const noexcept { return _fma_rate; }
-    /// Seconds that the threads take for `flops` f32 multiply-adds in registers, at the speed that the
-    /// processor has now: clocks follow the load, so a figure of some seconds ago is another machine's.
-    [[nodiscard]] double fma_seconds(double flops) const;
+    /// The same within the next millisecond, at the clock that the processor has now: it falls while a kernel uses
+    /// all of a core and takes some milliseconds of multiply-adds in registers to recover.
+    [[nodiscard]] double fma_rate_now() const;
     /// How much of the time the threads ran while that was measured: below one when the machine does other
     /// work too, and then no time is to be trusted.
     [[nodiscard]] double share() const noexcept { return _share; }

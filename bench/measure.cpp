@@ -67,6 +67,18 @@ PairResult measure_pairs(const TimedCall &ours, const TimedCall &peer,
     return {median(our_times), median(peer_times), median(ratios)};
 }
 
+PairResult measure_beside(const TimedCall &ours, const std::function<double()> &limit,
+                          const MeasureOptions &options) {
+    auto repeats = calibrate(ours, options.sample_seconds);
+    std::vector<double> times, limits, ratios;
+    for (int i = 0; i < options.pairs; ++i) {
+        times.push_back(sample(ours, repeats, options));
+        limits.push_back(limit());
+        ratios.push_back(limits.back() / times.back());
+    }
+    return {median(times), median(limits), median(ratios)};
+}
+
 double measure_alone(const TimedCall &ours, const MeasureOptions &options) {
     auto repeats = calibrate(ours, options.sample_seconds);
     std::vector<double> times;

@@ -29,6 +29,11 @@ struct PairResult {
 /// Median seconds a call of one side alone.
 [[nodiscard]] double measure_alone(const TimedCall &ours, const MeasureOptions &options);
 
+/// Ours, each sample followed at once by a short run of `limit`, which returns the seconds that the same work takes at
+/// the limit: at the clock that ours runs at, since clocks follow the load within milliseconds.
+[[nodiscard]] PairResult measure_beside(const TimedCall &ours, const std::function<double()> &limit,
+                                        const MeasureOptions &options);
+
 [[nodiscard]] double median(std::vector<double> values);
 
 }// namespace bench

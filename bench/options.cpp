@@ -43,8 +43,9 @@ std::string footer() {
     for (const auto &suite : all_suites()) {
         text += fmt::format("  {:<10} {}\n", suite.name, suite.summary);
     }
-    return text + fmt::format("Peers: {}. ./dev setup peers installs them.\n",
-                              fmt::join(names(all_peers()), ", "));
+    return text + fmt::format("Peers: {}; ./dev setup peers installs them. {}: the source that a variant "
+                              "says in other words.\n",
+                              fmt::join(names(all_peers()), ", "), base_peer);
 }
 
 /// Threads that this process may use, one a core.
@@ -55,7 +56,9 @@ int cores() {
 
 void check(const Options &o) {
     check_names("suite", o.suites, names(all_suites()));
-    check_names("peer", o.peers, names(all_peers()));
+    auto peers = names(all_peers());
+    peers.emplace_back(base_peer);
+    check_names("peer", o.peers, peers);
     check_names("device", {o.device}, {"cpu"});
     check_names("dtype", o.dtypes, {"f32"});
     for (auto t : o.threads) {

@@ -102,7 +102,9 @@ class Runner {
 public:
     explicit Runner(const Options &options)
         : _options{options}, _work{select(options)}, _report{options.json}, _peers{open_peers(
-                                                                                options.peers)} {}
+                                                                                options.peers)},
+          _compares_base{std::find(options.peers.begin(), options.peers.end(), base_peer) !=
+                         options.peers.end()} {}
 
     int run() {
         for (auto threads : _options.threads) {
@@ -190,30 +192,35 @@ private:
         };
         auto alone = alternates ? measure_against_peak(subject, c.work, record) : 0;
         bool compared = false;
-        for (auto &p : _peers) {
-            auto call = subject.peer(*p.peer);
-            if (!call || interrupted) {
-                continue;
-            }
-            (void)checked(call, subject, c, p.name);
+        auto compare = [&](const TimedCall &call, const std::string &name, const std::string &version) {
             auto result = measure_pairs(subject.ours, call, _measure);
-            record.peer = p.name;
-            record.peer_version = p.peer->version();
+            record.peer = name;
+            record.peer_version = version;
             record.peer_us = result.peer * 1e6;
             record.ratio = result.ratio;
             add(result.ours);
             compared = true;
+        };
+        for (auto &p : _peers) {
+            auto call = subject.peer(*p.peer);
+            if (call && !interrupted) {
+                (void)checked(call, subject, c, p.name);
+                compare(call, p.name, p.peer->version());
+            }
+        }
+        if (_compares_base && subject.base && !interrupted) {
+            compare(subject.base(), base_peer, "");
         }
         if (!compared) {
             add(alternates ? alone : measure_alone(subject.ours, _measure));
         }
     }
 
-    /// Ours and the same arithmetic in registers in turn, as with a peer: their ratio is the fraction of
-    /// the limit. Returns the median seconds of ours.
+    /// Ours and multiply-adds in registers right behind it: their ratio is the fraction of the limit. Returns the
+    /// median seconds of ours.
     double measure_against_peak(const Subject &subject, const Work &work, Record &record) {
-        TimedCall peak = [&](int repeats) { return _machine->fma_seconds(work.flops * repeats); };
-        auto result = measure_pairs(subject.ours, peak, _measure);
+        auto result = measure_beside(
+            subject.ours, [&] { return work.flops / _machine->fma_rate_now(); }, _measure);
         record.limit_fraction = result.ratio;
         return result.ours;
     }
@@ -222,6 +229,7 @@ private:
     std::vector<SelectedSuite> _work;
     Report _report;
     std::vector<OpenPeer> _peers;
+    bool _compares_base = false;
     MeasureOptions _measure;
     lt::Device _device;
     std::unique_ptr<Machine> _machine;

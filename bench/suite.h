@@ -21,6 +21,7 @@ struct Subject {
     double compile_ms = 0;///< capture and compilation
     std::string plan;
     std::function<TimedCall(Peer &)> peer;///< the same work on the same data
+    std::function<TimedCall()> base;      ///< of a variant: the source that it says in other words
     std::function<double()> error;        ///< of the output as it stands, against f64
     std::function<void()> poison;         ///< fills the output with NaN
 };

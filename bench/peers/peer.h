@@ -49,6 +49,9 @@ struct LinesProblem {
     int64_t *places = nullptr;
 };
 
+/// Names no library but the source that a variant says in other words, such as the plain product of `gemm`.
+inline constexpr const char *base_peer = "base";
+
 /// A library that is not installed, with the command that brings it.
 class PeerMissing : public std::runtime_error {
 public:

@@ -160,6 +160,9 @@ Subject prepare(const Device &device, Size s, const Variant &v) {
                                             v.view ? b.transposed(0, 1) : b, c)
                              : make_subject(device, plain_source(v.bm, v.bn, v.bk), a, b, c);
     GemmProblem problem{s.m, s.n, s.k, v.transpose_a, v.transpose_b, a.data(), b.data(), c.data()};
+    if (*v.suffix) {
+        subject.base = [=] { return prepare(device, s, {}).ours; };
+    }
     // The tensors live as long as the call that uses their memory.
     subject.peer = [=, keep = std::make_tuple(a, b, c)](Peer &peer) { return peer.call(problem); };
     subject.error = [&data, c] { return max_error(c.data(), data.product); };

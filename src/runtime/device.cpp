@@ -76,7 +76,7 @@ std::shared_ptr<void> allocate(const Device &device, size_t bytes) {
     if (!memory) {
         throw OutOfMemoryError{"no memory for a tensor of " + std::to_string(bytes) + " bytes"};
     }
-    return {memory, [](void *p) { std::free(p); }};
+    return {memory, [bytes](void *p) { runtime::free_memory(p, bytes); }};
 }
 
 void fail_extent(int64_t extent, SourceLoc loc) {

@@ -187,10 +187,10 @@ bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int cou
 struct ThreadMemory {
     void *data = nullptr;
     size_t bytes = 0;
-    ~ThreadMemory() { std::free(data); }
+    ~ThreadMemory() { runtime::free_memory(data, bytes); }
     void *reserve(size_t wanted) {
         if (wanted > bytes) {
-            std::free(data);
+            runtime::free_memory(data, bytes);
             bytes = (wanted + 4095) / 4096 * 4096;
             data = runtime::allocate_memory(bytes);
             if (!data) {

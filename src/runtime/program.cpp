@@ -44,7 +44,7 @@ struct ProgramState {
     explicit ProgramState(ProgramForm f) : form{std::move(f)} {}
     ProgramState(const ProgramState &) = delete;
     ProgramState &operator=(const ProgramState &) = delete;
-    ~ProgramState() { std::free(memory); }
+    ~ProgramState() { free_memory(memory, memory_bytes); }
 
     [[nodiscard]] std::string parameter(int i) const {
         auto at = static_cast<size_t>(i);
@@ -58,7 +58,7 @@ struct ProgramState {
         if (bytes <= memory_bytes) {
             return;
         }
-        std::free(memory);
+        free_memory(memory, memory_bytes);
         memory = allocate_memory(bytes);
         memory_bytes = memory ? bytes : 0;
         if (!memory) {

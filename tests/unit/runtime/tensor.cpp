@@ -25,6 +25,21 @@ Tensor<float, 2> counted(std::vector<float> &memory, int64_t rows, int64_t colum
 
 }// namespace
 
+TEST(Tensor, large_memory_is_whole_huge_pages_whatever_was_freed_before) {
+    constexpr size_t huge = size_t{2} << 20;
+    { // Blocks that the heap has touched, so that it would rather give them again.
+        std::vector<std::vector<char>> touched(8, std::vector<char>(3 * huge, 1));
+    }
+    auto device = Device::create("cpu", {.threads = 1});
+    std::vector<Tensor<float, 2>> tensors;
+    for (int i = 0; i < 8; ++i) {
+        tensors.push_back(make_tensor<float>(device, 1000, 1000));
+        auto *data = tensors.back().data();
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % huge, 0u);
+        data[0] = data[999'999] = 1;
+    }
+}
+
 TEST(Tensor, device_memory_is_aligned_dense_and_shared_by_copies) {
     auto t = make_tensor<float>(interpreter_device(), 3, 5);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(t.data()) % 64, 0u);

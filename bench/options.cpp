@@ -43,9 +43,10 @@ std::string footer() {
     for (const auto &suite : all_suites()) {
         text += fmt::format("  {:<10} {}\n", suite.name, suite.summary);
     }
-    return text + fmt::format("Peers: {}; ./dev setup peers installs them. {}: the source that a variant "
-                              "says in other words.\n",
-                              fmt::join(names(all_peers()), ", "), base_peer);
+    return text +
+           fmt::format("Peers: {}; ./dev setup peers installs them. {}: the source that a variant "
+                       "says in other words.\n",
+                       fmt::join(names(all_peers()), ", "), base_peer);
 }
 
 /// Threads that this process may use, one a core.

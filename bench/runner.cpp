@@ -192,7 +192,8 @@ private:
         };
         auto alone = alternates ? measure_against_peak(subject, c.work, record) : 0;
         bool compared = false;
-        auto compare = [&](const TimedCall &call, const std::string &name, const std::string &version) {
+        auto compare = [&](const TimedCall &call, const std::string &name,
+                           const std::string &version) {
             auto result = measure_pairs(subject.ours, call, _measure);
             record.peer = name;
             record.peer_version = version;

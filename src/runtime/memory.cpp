@@ -24,7 +24,8 @@ void *map(size_t bytes) noexcept {
     if (reserved < bytes) {
         return nullptr;
     }
-    auto *start = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto *start = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                       0);
     if (start == MAP_FAILED) {
         return nullptr;
     }

@@ -27,7 +27,7 @@ Tensor<float, 2> counted(std::vector<float> &memory, int64_t rows, int64_t colum
 
 TEST(Tensor, large_memory_is_whole_huge_pages_whatever_was_freed_before) {
     constexpr size_t huge = size_t{2} << 20;
-    { // Blocks that the heap has touched, so that it would rather give them again.
+    {// Blocks that the heap has touched, so that it would rather give them again.
         std::vector<std::vector<char>> touched(8, std::vector<char>(3 * huge, 1));
     }
     auto device = Device::create("cpu", {.threads = 1});

@@ -51,7 +51,7 @@ luisa_tile_component(transform transform PRECOMPILED USES analysis)
 luisa_tile_component(target target USES types LINKS PkgConfig::HWLOC)
 luisa_tile_component(plan plan PRECOMPILED USES analysis target)
 luisa_tile_component(realize_cpu realize/cpu PRECOMPILED USES plan transform math)
-luisa_tile_component(cache cache USES core)
+luisa_tile_component(cache cache USES core LINKS SQLite::SQLite3)
 # Which build of the compiler an object on disk comes from.
 file(GLOB_RECURSE identified CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/* ${PROJECT_SOURCE_DIR}/include/*)
 set(build_id ${PROJECT_BINARY_DIR}/build_id.cpp)

@@ -7,6 +7,7 @@ find_package(fmt REQUIRED)
 find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_package(SQLite3 REQUIRED)
 
 # LLVM's headers are seen by the one folder that links this.
 add_library(lt_llvm INTERFACE)

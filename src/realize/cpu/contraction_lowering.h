@@ -28,6 +28,7 @@ private:
         ir::Value *column = nullptr;///< the first; null: the contraction has no columns
         int vectors = 1;
         ir::Value *left = nullptr;///< how many exist, when the last vector is masked
+        bool rare = false;        ///< only tiles at the end of a view have this block
     };
     /// Rows × columns that stay in registers.
     struct RegisterBlock {
@@ -63,7 +64,8 @@ private:
     [[nodiscard]] DimExtents contracted(size_t product) const;
     Values product_steps(size_t product, size_t depth, Point &point, const RegisterBlock &block,
                          const Values &accumulators);
-    [[nodiscard]] int64_t unrolled_steps(size_t product, int64_t extent) const;
+    [[nodiscard]] int64_t unrolled_steps(size_t product, int64_t extent,
+                                         const ColumnBlock &columns) const;
     ir::Value *depth_end(size_t product, const ir::DimExtent &dim, Point &point);
     [[nodiscard]] std::optional<Clip> load_clip(size_t product, size_t operand,
                                                 const ir::DimExtent &dim) const;

@@ -122,7 +122,7 @@ Values ContractionLowering::product_steps(size_t product, size_t depth, Point &p
         return product_steps(product, depth + 1, inner, block, now);
     };
     bool innermost = depth + 1 == dims.size();
-    auto unrolled = innermost ? unrolled_steps(product, dims[depth].extent) : 1;
+    auto unrolled = innermost ? unrolled_steps(product, dims[depth].extent, block.columns) : 1;
     auto *whole = unrolled == 1 ? end : _b.sub(end, _b.rem(end, _b.index(unrolled)));
     auto sums = accumulators;
     if (unrolled > 1) {
@@ -138,8 +138,10 @@ Values ContractionLowering::product_steps(size_t product, size_t depth, Point &p
 }
 
 /// Steps of a product that one turn of its loop does. A step that only reads is so short that the jump
-/// back shows; one that computes its operands is long enough, and its code would be many times as long.
-int64_t ContractionLowering::unrolled_steps(size_t product, int64_t extent) const {
+/// back shows; one that computes its operands is long enough, and its code would be many times as long. Nor is code for
+/// the few blocks at the end of a view worth the time to compile it.
+int64_t ContractionLowering::unrolled_steps(size_t product, int64_t extent,
+                                            const ColumnBlock &columns) const {
     constexpr int64_t most = 4;
     auto reads = [&](Side side) {
         const auto *value = operand(side, product);
@@ -147,7 +149,7 @@ int64_t ContractionLowering::unrolled_steps(size_t product, int64_t extent) cons
         return panel_plan(_c, side) || _l._plan->home(value) ||
                (op && op->opcode() == Opcode::LOAD);
     };
-    bool is_short = lanes() > 1 && reads(Side::VECTOR) && reads(Side::SCALAR);
+    bool is_short = lanes() > 1 && !columns.rare && reads(Side::VECTOR) && reads(Side::SCALAR);
     return is_short && extent >= 2 * most ? most : 1;
 }
 

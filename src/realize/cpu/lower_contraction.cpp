@@ -131,8 +131,9 @@ void ContractionLowering::column_blocks(Point &point) {
         auto *left = _b.sub(positive, whole);
         int vectors = static_cast<int>((rest + _c.lanes - 1) / _c.lanes);
         int64_t known = 0;
+        bool rare = vectors != (axis.extent % width + _c.lanes - 1) / _c.lanes;
         auto emit = [&] {
-            column_block(point, {whole, vectors, left});
+            column_block(point, {whole, vectors, left, rare});
             return Values{};
         };
         if (MachineBuilder::is_constant(left, known)) {

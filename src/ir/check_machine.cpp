@@ -151,6 +151,28 @@ struct MachineRules {
         }
     }
 
+    void team() {
+        switch (op.opcode()) {
+            case Opcode::PARTICIPANT:
+            case Opcode::PARTICIPANTS:
+                require_that(op.get<ParticipantPayload>().kind <= ParticipantKind::BLOCK,
+                             "does not say of what");
+                require_that(is_index(result()), "the number is no i64 scalar");
+                break;
+            case Opcode::SHARED:
+                require_that(op.get<SharedPayload>().offset >= 0 && result().is_pointer(),
+                             "makes a pointer from an offset that is not negative");
+                break;
+            default:
+                require_that(op.get<ExchangePayload>().mode <= ExchangeMode::INDEX,
+                             "does not say which lane");
+                require_that(operand(0).is_scalar() && op.operand(0)->type() == op.result()->type(),
+                             "operand and result are no scalars of one type");
+                require_that(operand(1).is_scalar() && operand(1).scalar == ScalarType::INT32,
+                             "the lane or distance is no i32 scalar");
+        }
+    }
+
     void run() {
         if (std::holds_alternative<MemoryPayload>(op.payload())) {
             return memory();
@@ -159,6 +181,11 @@ struct MachineRules {
             case Opcode::FOR: return loop();
             case Opcode::ATOMIC_UPDATE: return atomic_update();
             case Opcode::REPORT: return report();
+            case Opcode::BARRIER: return;
+            case Opcode::PARTICIPANT:
+            case Opcode::PARTICIPANTS:
+            case Opcode::SHARED:
+            case Opcode::EXCHANGE_LANES: return team();
             case Opcode::PREFETCH: {
                 auto level = op.get<PrefetchPayload>().level;
                 require_that(operand(0).is_pointer(), "addresses no pointer");

@@ -30,6 +30,8 @@ LUISA_TILE_ENUM_NAMES(AtomicOp, "add", "minimum", "maximum", "exchange", "compar
 LUISA_TILE_ENUM_NAMES(AncestorUpdate, "collective", "insert")
 LUISA_TILE_ENUM_NAMES(Provenance, "none", "builtin", "derived", "declared")
 LUISA_TILE_ENUM_NAMES(MemoryClass, "auto", "private", "shared", "cluster", "global", "tensor")
+LUISA_TILE_ENUM_NAMES(ParticipantKind, "thread", "block")
+LUISA_TILE_ENUM_NAMES(ExchangeMode, "xor", "up", "down", "index")
 #undef LUISA_TILE_ENUM_NAMES
 
 /// Calls `v(name, field, default)` for each field of a payload, in order.
@@ -105,6 +107,7 @@ template<class V> void describe(V &&v, PrintPayload &p) { v("format", p.format, 
 template<class V> void describe(V &&v, ReportPayload &p) {
     v("site", p.site, int64_t{-1});
     v("checks", p.checks, false);
+    v("once", p.once, false);
 }
 template<class V> void describe(V &&v, ForPayload &p) {
     v("at_least_once", p.at_least_once, false);
@@ -130,6 +133,13 @@ template<class V> void describe(V &&v, MemoryPayload &p) {
 template<class V> void describe(V &&v, PrefetchPayload &p) {
     v("level", p.level, uint32_t{2});
     v("exclusive", p.exclusive, false);
+}
+template<class V> void describe(V &&v, ParticipantPayload &p) {
+    v("kind", p.kind, static_cast<ParticipantKind>(255));
+}
+template<class V> void describe(V &&v, SharedPayload &p) { v("offset", p.offset, int64_t{-1}); }
+template<class V> void describe(V &&v, ExchangePayload &p) {
+    v("mode", p.mode, static_cast<ExchangeMode>(255));
 }
 
 }// namespace luisa::tile::ir

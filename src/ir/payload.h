@@ -180,6 +180,7 @@ struct PrintPayload {
 struct ReportPayload {
     int64_t site = 0;
     bool checks = false;
+    bool once = false;///< all threads of the block run it alike: the first hands the values over
     friend bool operator==(const ReportPayload &, const ReportPayload &) = default;
 };
 
@@ -239,11 +240,45 @@ struct PrefetchPayload {
     friend bool operator==(const PrefetchPayload &, const PrefetchPayload &) = default;
 };
 
+/// Who runs a function of a GPU.
+enum class ParticipantKind : uint8_t {
+    THREAD,///< of the threads of a block
+    BLOCK, ///< of the blocks of a launch
+};
+
+/// `participant`: the number of this thread in its block, or of this block; `participants`: how many there are.
+struct ParticipantPayload {
+    ParticipantKind kind = ParticipantKind::THREAD;
+    friend bool operator==(const ParticipantPayload &, const ParticipantPayload &) = default;
+};
+
+/// `shared`: the address of a byte of the memory that the threads of a block share.
+struct SharedPayload {
+    int64_t offset = 0;///< bytes from its start, which is 128-byte aligned
+    friend bool operator==(const SharedPayload &, const SharedPayload &) = default;
+};
+
+/// Which thread of a warp `exchange_lanes value, by` reads from.
+enum class ExchangeMode : uint8_t {
+    XOR,  ///< lane ^ by
+    UP,   ///< lane - by, its own where that is negative
+    DOWN, ///< lane + by, its own where there is none
+    INDEX,///< by
+};
+
+/// A value of another thread of the warp: threads 32 w to 32 w + 31 of the block. All of them take part, where
+/// control does not differ between them.
+struct ExchangePayload {
+    ExchangeMode mode = ExchangeMode::XOR;
+    friend bool operator==(const ExchangePayload &, const ExchangePayload &) = default;
+};
+
 using Payload =
     std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload, QuantizePayload,
                  AccessPayload, ReducePayload, ScanPayload, MmaPayload, IndexPayload, LoadPayload,
                  StorePayload, ForPayload, ShufflePayload, LaneReducePayload, TablePayload,
                  AddressPayload, MemoryPayload, AtomicPayload, AssertPayload, PrintPayload,
-                 ReportPayload, AllocPayload, PrefetchPayload>;
+                 ReportPayload, AllocPayload, PrefetchPayload, ParticipantPayload, SharedPayload,
+                 ExchangePayload>;
 
 }// namespace luisa::tile::ir

@@ -90,6 +90,13 @@ const Case cases[] = {
     {"%x = atomic_update %p, %n {op = compare_exchange} : i64", "values of its kind", true},
     {"report %n {site = 0, checks = true}", "no bool scalar", true},
     {"report %n", "names no entry", true},
+    {"%x = participant : i64", "does not say of what", true},
+    {"%x = participants {kind = block} : i32", "no i64 scalar", true},
+    {"%x = shared : ptr", "offset that is not negative", true},
+    {"%i = constant 1 : i32\n %x = exchange_lanes %n, %i : i64", "does not say which lane", true},
+    {"%x = exchange_lanes %n, %n {mode = up} : i64", "no i32 scalar", true},
+    {"%i = constant 1 : i32\n %x = exchange_lanes %n, %i {mode = xor} : i32",
+     "no scalars of one type", true},
 };
 
 }// namespace

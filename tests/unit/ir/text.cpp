@@ -62,6 +62,20 @@ TEST(Text, printing_what_was_parsed_is_stable) {
     EXPECT_NE(once.find("\"compute \\\"now\\\"\""), std::string::npos);
 }
 
+TEST(Text, operations_of_thread_blocks_survive_the_round_trip) {
+    std::string text = R"(machine @k(%0: ptr, %1: i64, %2: i64, %3: ptr, %4: ptr) {
+  %5 = participant {kind = block} : i64
+  %6 = participants {kind = thread} : i64
+  %7 = shared {offset = 128} : ptr
+  barrier
+  %8 = constant 16 : i32
+  %9 = read %7 {align = 4} : f32
+  %10 = exchange_lanes %9, %8 {mode = xor} : f32
+}
+)";
+    EXPECT_EQ(print(*parse(text)), text);
+}
+
 TEST(Text, equal_labels_of_two_dimensions_are_told_apart) {
     auto module = parse(
         "kernel @k(%A: view<f32, 4 x 4>) {\n %z = constant 0 : i64\n"

@@ -52,6 +52,7 @@ luisa_tile_component(target target USES types LINKS PkgConfig::HWLOC)
 luisa_tile_component(plan plan PRECOMPILED USES analysis target)
 luisa_tile_component(realize_cpu realize/cpu PRECOMPILED USES plan transform math)
 luisa_tile_component(cache cache USES core LINKS SQLite::SQLite3)
+luisa_tile_component(realize_simt realize/simt PRECOMPILED USES realize_cpu)
 # Which build of the compiler an object on disk comes from.
 file(GLOB_RECURSE identified CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/* ${PROJECT_SOURCE_DIR}/include/*)
 set(build_id ${PROJECT_BINARY_DIR}/build_id.cpp)
@@ -67,12 +68,12 @@ target_sources(lt_cache PRIVATE ${build_id})
 luisa_tile_component(emit_llvm emit/llvm USES ir target PRIVATE_LINKS lt_llvm)
 luisa_tile_precompile(lt_emit_llvm PRIVATE <algorithm> <memory> <string> <unordered_map> <vector>
   ${PROJECT_SOURCE_DIR}/src/ir/module.h <llvm/IR/IRBuilder.h> <llvm/IR/Intrinsics.h>)
-luisa_tile_component(compile compile PRECOMPILED USES frontend interpreter realize_cpu emit_llvm cache)
+luisa_tile_component(compile compile PRECOMPILED USES frontend interpreter realize_cpu realize_simt emit_llvm cache)
 luisa_tile_component(fuzz fuzz PRECOMPILED USES compile)
 # Making programs takes no time beside compiling and running them.
 target_compile_options(lt_fuzz PRIVATE $<$<CONFIG:Release>:-O1>)
 luisa_tile_component(runtime runtime PRECOMPILED USES compile LINKS Threads::Threads PkgConfig::HWLOC
-                     ${CMAKE_DL_LIBS})
+                     Boost::context ${CMAKE_DL_LIBS})
 
 # Written in the language itself, against the public headers only.
 luisa_tile_component(library library USES runtime)

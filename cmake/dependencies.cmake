@@ -4,6 +4,8 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+set(Boost_USE_STATIC_LIBS ON) # a few lines of assembly: nothing that users would have to install
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)

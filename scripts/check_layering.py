@@ -22,7 +22,7 @@ USES = {
     "target": ["core", "types"],
     "plan": ["analysis", "target"],
     "realize/cpu": ["plan", "transform", "math"],
-    "realize/simt": ["plan", "transform", "math"],
+    "realize/simt": ["realize/cpu"],
     "cache": ["core"],
     "emit/llvm": ["ir", "target"],
     "compile": ["frontend", "interpreter", "realize/cpu", "realize/simt", "cache", "emit/llvm"],

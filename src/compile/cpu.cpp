@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/cpu.h"
 
-#include "ir/clone.h"
+#include "compile/planned.h"
 #include "ir/text.h"
 #include "plan/plan.h"
 #include "realize/cpu/realize.h"
-#include "transform/collective.h"
-#include "transform/contracts.h"
-#include "transform/insert_copies.h"
 
 #include <chrono>
 
@@ -21,38 +18,11 @@ double now_ms() {
         .count();
 }
 
-/// A plan and, where the kernel was transformed for it, the module that it speaks of.
-struct Planned {
-    std::unique_ptr<ir::Module> transformed;
-    plan::Plan plan;
-};
-
 Planned plan_for(const ir::Module &candidate, const CpuOptions &options) {
     auto facts = facts_of(options);
     plan::PlanOptions plan_options;
     plan_options.may_alias = options.may_alias;
-    Planned planned;
-    auto notes = transform::tree_notes(candidate);
-    bool collective = transform::has_collective_updates(candidate);
-    bool contracts = transform::has_contracts(candidate);
-    bool observed = transform::has_observed_inserts(candidate);
-    if (collective || contracts || observed) {
-        planned.transformed = ir::clone(candidate);
-    }
-    if (contracts) {
-        auto how = transform::expand_contracts(*planned.transformed, facts.vector_bytes);
-        notes.insert(notes.end(), how.begin(), how.end());
-    }
-    if (observed) {
-        transform::separate_observed_inserts(*planned.transformed);
-    }
-    if (collective) {
-        transform::hoist_collective_updates(*planned.transformed, options.may_alias);
-    }
-    const auto &module = planned.transformed ? *planned.transformed : candidate;
-    planned.plan = plan::make_plan(module, facts, plan_options);
-    planned.plan.notes.insert(planned.plan.notes.begin(), notes.begin(), notes.end());
-    return planned;
+    return make_planned(candidate, facts, plan_options, facts.vector_bytes);
 }
 
 }// namespace

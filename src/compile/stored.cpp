@@ -196,7 +196,7 @@ std::string key_text(const ir::Module &candidate, const std::string &canonical_t
                      const CpuOptions &options) {
     // Taken apart, so that a new field does not compile until it is part of the key.
     const auto &[target, asked_threads, may_alias, asked_facts] = options;
-    const auto &[cpu, features] = target;
+    const auto &[cpu, features, observed] = target;
     const auto [vector_bytes, vector_registers, l1, l2, threads] = facts_of(options);
     static_cast<void>(asked_threads);// in the facts
     static_cast<void>(asked_facts);
@@ -216,6 +216,7 @@ std::string key_text(const ir::Module &candidate, const std::string &canonical_t
     line("generator", emit::generator_name());
     line("cpu", cpu);
     line("features", features);
+    line("observed", static_cast<int>(observed));
     line("vector_bytes", vector_bytes);
     line("vector_registers", vector_registers);
     line("l1_bytes", l1);

@@ -107,7 +107,9 @@ private:
             literal = _lexer.take();
         }
         std::vector<Value *> operands;
-        while (_lexer.peek().kind == TokenKind::NAME && _lexer.peek().text[0] == '%') {
+        // What has neither operands nor results is followed by the names of the next operation's results.
+        bool alone = info(op).arity == 0 && results.empty();
+        while (!alone && _lexer.peek().kind == TokenKind::NAME && _lexer.peek().text[0] == '%') {
             operands.push_back(use(value_name()));
             if (!_lexer.accept(",")) {
                 break;

@@ -65,6 +65,7 @@ private:
 
     bool match_contraction(const ir::Operation &op, Contraction &out);
     void shape_contraction(Contraction &contraction);
+    static void shape_thread_block(Contraction &contraction);
     [[nodiscard]] static bool has_room_for_panels(const Contraction &contraction);
     [[nodiscard]] analysis::Slope operand_slope(const ir::Value *operand, Dim axis) const;
     [[nodiscard]] double column_score(const Contraction &contraction,

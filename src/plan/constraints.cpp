@@ -29,7 +29,7 @@ const char *spelling(MemoryClass kind) {
 
 class Constraints {
 public:
-    explicit Constraints(bool tasks) : _tasks{tasks} {}
+    Constraints(bool tasks, bool team) : _tasks{tasks}, _team{team} {}
 
     void check(const ir::Region &region, bool root) {
         for (auto *op : region) {
@@ -109,8 +109,16 @@ private:
 
     void level(const ir::Operation &nest, bool root) const {
         auto wanted = nest.get<ir::NestPayload>().exec;
-        if (wanted == ExecLevel::INFER || (wanted == ExecLevel::CORE && root && _tasks)) {
+        if (wanted == ExecLevel::INFER || (wanted == ExecLevel::CORE && root && _tasks && !_team) ||
+            (wanted == ExecLevel::BLOCK && root && _tasks && _team)) {
             return;
+        }
+        if (_team) {
+            throw UnsupportedError{std::string{spelling(wanted)} +
+                                       ": the instances of a root `parallel` are blocks of a GPU, "
+                                       "and no other nest has a level of its own yet; use "
+                                       "exec::infer",
+                                   nest.loc};
         }
         std::string text = spelling(wanted);
         if (wanted == ExecLevel::CORE) {
@@ -126,8 +134,17 @@ private:
         throw UnsupportedError{text + "; use exec::infer", nest.loc};
     }
 
-    static void resource(const ir::Operation &alloc) {
+    void resource(const ir::Operation &alloc) const {
         auto kind = alloc.get<ir::AllocPayload>().kind;
+        if (_team && (kind == MemoryClass::CLUSTER || kind == MemoryClass::TENSOR)) {
+            throw UnsupportedError{std::string{spelling(kind)} +
+                                       ": blocks have no such memory yet; use mem::auto_ or "
+                                       "mem::shared",
+                                   alloc.loc};
+        }
+        if (_team) {
+            return;
+        }
         if (kind == MemoryClass::SHARED || kind == MemoryClass::CLUSTER ||
             kind == MemoryClass::TENSOR) {
             throw UnsupportedError{std::string{spelling(kind)} +
@@ -147,13 +164,13 @@ private:
         }
     }
 
-    bool _tasks;
+    bool _tasks, _team;
 };
 
 }// namespace
 
-void check_constraints(const ir::Module &module, bool tasks) {
-    Constraints{tasks}.check(*module.kernel()->body, true);
+void check_constraints(const ir::Module &module, bool tasks, bool team) {
+    Constraints{tasks, team}.check(*module.kernel()->body, true);
 }
 
 }// namespace luisa::tile::plan

@@ -5,7 +5,8 @@
 namespace luisa::tile::plan {
 
 /// Throws UnsupportedError for what a program demands and no plan for a CPU can grant: execution levels and
-/// memory resources that a CPU lacks, correctly rounded functions. `tasks`: root instances run on cores.
-void check_constraints(const ir::Module &module, bool tasks);
+/// memory resources that it lacks, correctly rounded functions. `tasks`: root instances run on cores, or, where
+/// teams of threads run them, on blocks.
+void check_constraints(const ir::Module &module, bool tasks, bool team);
 
 }// namespace luisa::tile::plan

@@ -221,8 +221,37 @@ void BlockPlanner::shape_contraction(Contraction &c) {
     static constexpr int wide[] = {0, 12, 10, 8, 6}, narrow[] = {0, 6, 6};
     c.rows = most == 4 ? wide[c.vectors] : narrow[c.vectors];
     c.rows = static_cast<int>(std::clamp<int64_t>(height, 1, c.rows));
+    if (_plan->team) {
+        return shape_thread_block(c);
+    }
     plan_vector_panel(c);
     plan_scalar_panel(c);
+}
+
+/// What one thread of a team holds: fewer elements where there would be too few blocks for all threads. It reads
+/// operands where they are.
+void BlockPlanner::shape_thread_block(Contraction &c) {
+    constexpr int64_t threads = 128, most = 4;
+    auto count = [](const std::vector<ir::DimExtent> &dims) {
+        int64_t n = 1;
+        for (const auto &d : dims) {
+            n *= std::max<int64_t>(d.extent, 1);
+        }
+        return n;
+    };
+    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+    auto last = [](const std::vector<ir::DimExtent> &dims) {
+        return std::max<int64_t>(dims.empty() ? 1 : dims.back().extent, 1);
+    };
+    auto elements = count(c.roles.batch) * count(rows) * count(columns);
+    int64_t height = std::min(last(rows), most), width = std::min(last(columns), most);
+    while (height * width > 1 && elements < threads * height * width) {
+        (height >= width ? height : width) /= 2;
+    }
+    c.rows = static_cast<int>(height);
+    c.vectors = static_cast<int>(width);
+    c.lanes = 1;
 }
 
 /// The vector operand is copied when it is not contiguous, when computing it costs, and when it comes

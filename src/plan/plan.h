@@ -118,6 +118,7 @@ struct Plan {
     const ir::Function *kernel = nullptr;
     target::CpuFacts facts;
     bool may_alias = false;///< views may overlap each other
+    bool team = false;     ///< the threads of a GPU's block run a task together
     std::vector<Phase> phases;
     std::unordered_map<const ir::Region *, Block> blocks;
     std::vector<const ir::Region *> block_order;///< in program order, for printing
@@ -133,6 +134,7 @@ struct Plan {
 
 struct PlanOptions {
     bool may_alias = false;
+    bool team = false;
 };
 
 /// Decides how a verified Candidate kernel runs on a CPU. Throws UnsupportedError naming the

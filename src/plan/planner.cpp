@@ -112,11 +112,12 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
     plan.kernel = module.kernel();
     plan.facts = facts;
     plan.may_alias = options.may_alias;
+    plan.team = options.team;
     plan.temporaries = std::make_shared<ir::Module>();
     BlockPlanner planner{plan};
     const auto &body = *plan.kernel->body;
     bool tasks = phases_are_independent(*plan.kernel);
-    check_constraints(module, tasks);
+    check_constraints(module, tasks, options.team);
     if (!tasks) {
         auto &phase = plan.phases.emplace_back();
         planner.plan_operations(body, body.first(), nullptr, phase.block);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/both.h"
 
+#include "support/emulated.h"
+
 namespace luisa::tile::test {
 
 int64_t View::count() const {
@@ -74,20 +76,7 @@ std::vector<KernelArgument> arguments_of(const ir::Module &module, std::vector<V
 }
 
 void run_cpu(const compiler::CpuKernel &kernel, const std::vector<KernelArgument> &arguments) {
-    std::vector<uint64_t> words;
-    for (const auto &a : arguments) {
-        if (a.extents.empty() && !a.data) {
-            words.push_back(a.scalar_bits);
-            continue;
-        }
-        words.push_back(reinterpret_cast<uint64_t>(a.data));
-        for (auto e : a.extents) {
-            words.push_back(static_cast<uint64_t>(e));
-        }
-        for (auto s : a.strides) {
-            words.push_back(static_cast<uint64_t>(s));
-        }
-    }
+    auto words = words_of(arguments);
     auto *scratch = std::aligned_alloc(64, (kernel.scratch_bytes + 127) / 64 * 64);
     auto *shared = std::aligned_alloc(64, (kernel.shared_bytes + 127) / 64 * 64);
     std::memset(scratch, 0xfe, (kernel.scratch_bytes + 127) / 64 * 64);
@@ -132,7 +121,7 @@ double element_value(const View &v, size_t i) {
             }
         }
         return ::testing::AssertionFailure()
-               << "view " << which << ", element " << i << ": interpreter " << e << ", cpu " << g;
+               << "view " << which << ", element " << i << ": interpreter " << e << ", got " << g;
     }
     return ::testing::AssertionSuccess();
 }
@@ -142,6 +131,14 @@ std::vector<View> run_both(const Kernel &kernel, std::vector<View> views,
     const auto &module = *module_of(kernel);
     auto reference = views;
     interpreter::run(module, arguments_of(module, reference, scalars));
+    for (bool checked : {false, true}) {
+        if (tests_device(checked ? "checked" : "emulator")) {
+            check_emulator(module, reference, views, scalars, options, checked);
+        }
+    }
+    if (!tests_device("cpu")) {
+        return reference;
+    }
     compiler::CpuOptions cpu{emit::host_cpu(), 1, options.may_alias, options.facts};
     auto compiled = compiler::compile_cpu(module, cpu);
     run_cpu(*compiled, arguments_of(module, views, scalars));

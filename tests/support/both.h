@@ -18,8 +18,8 @@
 #include <type_traits>
 #include <vector>
 
-// Runs a captured kernel on the interpreter and on the CPU back end and compares every element of every
-// view, padding included. Templates here only convert: what they share is compiled once.
+// Runs a captured kernel on the interpreter and on the CPU back end (or others, see emulated.h) and compares every
+// element of every view, padding included. Templates here only convert: what they share is compiled once.
 
 namespace luisa::tile::test {
 

@@ -10,6 +10,11 @@ using ir::Opcode;
 static constexpr auto relaxed = llvm::AtomicOrdering::Monotonic;
 
 llvm::Value *Emitter::atomic_read(const ir::Operation &op) {
+    if (_target.observed) {
+        static_cast<void>(may_access(op, operand(op, 0),
+                                     static_cast<int64_t>(size_of(op.result()->scalar())),
+                                     AccessKind::ATOMIC));
+    }
     auto *load = _b.CreateAlignedLoad(type_of(*op.result()->type()), operand(op, 0),
                                       llvm::Align(op.get<ir::MemoryPayload>().align));
     load->setAtomic(relaxed);
@@ -20,6 +25,10 @@ llvm::Value *Emitter::atomic_update(const ir::Operation &op) {
     auto kind = op.get<ir::AtomicPayload>().op;
     auto type = op.result()->scalar();
     auto *address = operand(op, 0), *value = operand(op, 1);
+    if (_target.observed) {
+        static_cast<void>(
+            may_access(op, address, static_cast<int64_t>(size_of(type)), AccessKind::ATOMIC));
+    }
     llvm::Align align(size_of(type));
     if (kind == AtomicOp::COMPARE_EXCHANGE) {
         auto *pair = _b.CreateAtomicCmpXchg(address, operand(op, 2), value, align, relaxed,
@@ -62,6 +71,14 @@ void Emitter::report(const ir::Operation &op) {
         _b.CreateCondBr(operand(op, 0), passed, failed);
         _b.SetInsertPoint(failed);
     }
+    llvm::BasicBlock *done = nullptr;
+    if (payload.once) {
+        auto *says = llvm::BasicBlock::Create(_context, "report", _function);
+        done = llvm::BasicBlock::Create(_context, "reported", _function);
+        auto *thread = call_team(TeamCall::THREAD, _b.getInt64Ty(), {});
+        _b.CreateCondBr(_b.CreateIsNull(thread), says, done);
+        _b.SetInsertPoint(says);
+    }
     auto count = op.operand_count() - first;
     auto *type = llvm::ArrayType::get(_b.getInt64Ty(), std::max<size_t>(count, 1));
     auto &entry = _function->getEntryBlock();
@@ -75,6 +92,10 @@ void Emitter::report(const ir::Operation &op) {
                                               false);
     _b.CreateCall(_module->getOrInsertFunction(report_symbol, signature),
                   {_b.getInt64(static_cast<uint64_t>(payload.site)), words});
+    if (done) {
+        _b.CreateBr(done);
+        _b.SetInsertPoint(done);
+    }
     if (payload.checks) {
         _b.CreateRetVoid();
         _b.SetInsertPoint(passed);

@@ -52,7 +52,9 @@ void Emitter::emit_function(const ir::Function &function) {
     // The argument block is read only and nobody else's; scratch belongs to this thread.
     _function->addParamAttr(0, llvm::Attribute::NoAlias);
     _function->addParamAttr(0, llvm::Attribute::ReadOnly);
-    _function->addParamAttr(3, llvm::Attribute::NoAlias);
+    if (parameters.size() > 3) {
+        _function->addParamAttr(3, llvm::Attribute::NoAlias);
+    }
     _b.SetInsertPoint(llvm::BasicBlock::Create(_context, "entry", _function));
     emit_region(*function.body);
     _b.CreateRetVoid();

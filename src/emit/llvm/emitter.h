@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "emit/llvm/jit.h"
+#include "emit/llvm/team.h"
 #include "ir/module.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -69,6 +70,16 @@ private:
     llvm::Value *atomic_update(const ir::Operation &op);
     llvm::Value *word_of(llvm::Value *value);
     void report(const ir::Operation &op);
+
+    // team.cpp
+    llvm::Value *call_team(TeamCall call, llvm::Type *result,
+                           const std::vector<llvm::Value *> &arguments);
+    llvm::Value *host_team(const ir::Operation &op);
+    llvm::Value *address_of(const ir::Operation *op);
+    llvm::Value *may_access(const ir::Operation &op, llvm::Value *address, int64_t bytes,
+                            AccessKind kind);
+    llvm::Value *observed_access(const ir::Operation &op, llvm::Type *memory, llvm::Value *address,
+                                 llvm::Value *value, llvm::Value *mask, llvm::Value *other);
 
     // memory.cpp
     llvm::Value *memory(const ir::Operation &op);

@@ -238,6 +238,9 @@ private:
         add("memset", reinterpret_cast<void *>(&std::memset));
         add("memmove", reinterpret_cast<void *>(&std::memmove));
         add(report_symbol, reinterpret_cast<void *>(&report));
+        for (size_t i = 0; i < std::size(team_symbols); ++i) {
+            add(team_symbols[i], reinterpret_cast<void *>(team_function(static_cast<TeamCall>(i))));
+        }
         if (auto error = _jit->getMainJITDylib().define(
                 llvm::orc::absoluteSymbols(std::move(symbols)))) {
             fail("cannot prepare the JIT", std::move(error));

@@ -11,6 +11,7 @@ namespace luisa::tile::emit {
 /// What generated code may use. Names as LLVM spells them ("znver4", "+avx512f,…").
 struct CpuTarget {
     std::string cpu, features;
+    bool observed = false;///< each access is told to the Team that runs the code (team.h)
 };
 
 /// The machine this process runs on.

@@ -129,6 +129,11 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         case Opcode::ATOMIC_READ: return atomic_read(op);
         case Opcode::ATOMIC_UPDATE: return atomic_update(op);
         case Opcode::REPORT: report(op); return nullptr;
+        case Opcode::PARTICIPANT:
+        case Opcode::PARTICIPANTS:
+        case Opcode::BARRIER:
+        case Opcode::SHARED:
+        case Opcode::EXCHANGE_LANES: return host_team(op);
         case Opcode::PREFETCH: {
             const auto &payload = op.get<ir::PrefetchPayload>();
             auto locality = payload.level == 1 ? 3u : 2u;
@@ -161,6 +166,10 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
     if (auto *known = llvm::dyn_cast_or_null<llvm::Constant>(mask); known && known->isNullValue()) {
         // Left to LLVM 22, what follows from the fallback alone is folded late, and a NaN's bits to 0.
         return reads ? from_memory(other, type.scalar) : nullptr;
+    }
+    if (_target.observed && !memory->isVectorTy()) {
+        auto *result = observed_access(op, memory, address, value, mask, other);
+        return reads ? from_memory(result, type.scalar) : nullptr;
     }
     if (int lane = only_lane(mask); lane >= 0 && !reads && !indexed) {
         // LLVM 22 writes a truncated element in the width that it had before, over its neighbour.

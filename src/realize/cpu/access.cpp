@@ -276,6 +276,13 @@ void Lowering::allocate(const ir::Value *home) {
     _offsets[home] = allocate_bytes(bytes);
 }
 
+Lowering::Place Lowering::place(int64_t room) { return {_scratch, room}; }
+
+ir::Value *Lowering::start_of(int64_t room) {
+    auto at = place(room);
+    return _b.address(at.base, nullptr, 1, at.offset);
+}
+
 /// The place of a Memory's element under its layout.
 Lowering::Access Lowering::layout_access(const plan::MemoryLayout &layout, const ir::Value *home,
                                          const Point &point) {
@@ -286,7 +293,7 @@ Lowering::Access Lowering::layout_access(const plan::MemoryLayout &layout, const
     auto place = index_map(layout.map, at, point.lanes);
     Access access;
     access.always_valid = true;
-    auto *start = _b.address(_scratch, nullptr, 1, _offsets.at(home));
+    auto *start = start_of(_offsets.at(home));
     auto bytes = static_cast<int64_t>(size_of(home->scalar()));
     access.mask = point.guard;
     access.uniform = !place.per_lane && place.slope == 0;
@@ -326,7 +333,7 @@ Lowering::Access Lowering::storage_access(const ir::Value *home, const Point &po
         }
         stride *= std::max<int64_t>(order[i].extent, 1);
     }
-    auto *start = _b.address(_scratch, nullptr, 1, _offsets.at(home));
+    auto *start = start_of(_offsets.at(home));
     access.address = _b.address_sum(start, std::move(terms), bytes);
     access.uniform = !lane_offsets && lane_slope == 0;
     if (lane_slope != 0 && (lane_slope != 1 || lane_offsets)) {

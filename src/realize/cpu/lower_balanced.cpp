@@ -64,12 +64,12 @@ void Lowering::lower_balanced_at(const LoopGroup &group, size_t depth, const Roo
     int lanes = group.vector_axis >= 0 ? group.lanes : 1;
     auto *shape = lanes > 1 ? _b.module().vector(type, static_cast<uint16_t>(lanes))
                             : _b.module().scalar(type);
-    Leaves leaves{_b, _b.address(_scratch, nullptr, 1, offset), shape,
-                  static_cast<int64_t>(size_of(type)) * lanes};
     int64_t most = 1;
     for (size_t i = depth; i < group.loops.size(); ++i) {
         most *= group.loops[i].extent;
     }
+    auto bytes = static_cast<int64_t>(size_of(type)) * lanes;
+    Leaves leaves{_b, private_start(offset, (most + 1) * bytes), shape, bytes};
     std::function<ir::Value *(Point &)> active;
     if (payload.has_mask) {
         active = [&](Point &place) {
@@ -113,7 +113,7 @@ void Lowering::lower_balanced(const LoopGroup &group, const Root &root) {
     for (size_t i = folds; i < group.loops.size(); ++i) {
         most *= group.loops[i].extent;
     }
-    auto offset = allocate_bytes((most + 1) * bytes);
+    auto offset = allocate_private((most + 1) * bytes);
     std::function<void(size_t, Point &)> kept = [&](size_t at, Point &point) {
         if (at == folds) {
             return lower_balanced_at(group, folds, root, offset, point);

@@ -40,20 +40,21 @@ Reducer reducer_of(Opcode merge) {
 /// Reads, writes and merges whole states.
 struct Stack {
     MachineBuilder &b;
-    ir::Value *scratch;
+    using Element = std::function<void(ir::Value *)>;
+    /// The address of a place, or of place number `row` after it in steps of as many bytes.
+    std::function<ir::Value *(int64_t room, ir::Value *row, int64_t bytes)> address;
     std::function<ir::Value *(Reducer, ir::Value *, ir::Value *)> step;
+    std::function<void(int64_t, int64_t, int64_t, const Element &)> loop;
 
-    [[nodiscard]] ir::Value *at(int64_t offset) const {
-        return b.address(scratch, nullptr, 1, offset);
-    }
+    [[nodiscard]] ir::Value *at(int64_t offset) const { return address(offset, nullptr, 1); }
     [[nodiscard]] ir::Value *row(const Lowering::TreeState &c, ir::Value *level) const {
-        return b.address(scratch, level, c.count * c.bytes(), c.stack);
+        return address(c.stack, level, c.count * c.bytes());
     }
     /// Calls `f(read, write)` for all elements, a vector at a time.
     template<class F> void each(const Lowering::TreeState &c, const F &f) const {
         auto whole = c.count / c.lanes * c.lanes;
         auto part = [&](int64_t begin, int64_t end, int64_t lanes) {
-            b.loop(b.index(begin), b.index(end), lanes, {}, [&](ir::Value *iv, const Values &) {
+            loop(begin, end, lanes, [&](ir::Value *iv) {
                 auto *type = lanes > 1 ? b.module().vector(c.type, static_cast<uint16_t>(lanes))
                                        : b.module().scalar(c.type);
                 ir::MemoryPayload plain{static_cast<uint32_t>(c.bytes()), false, false};
@@ -67,7 +68,6 @@ struct Stack {
                                   b.splat(value, static_cast<int>(lanes))},
                                  plain);
                     });
-                return Values{};
             });
         };
         part(0, whole, c.lanes);
@@ -179,7 +179,7 @@ std::vector<Lowering::TreeState> Lowering::tree_states(const ir::Operation &op) 
             }
         }
         auto wide = std::max<int64_t>(c.bytes(), is_float(c.type) ? 4 : 1);
-        c.lanes = c.count > 1 ? _plan->facts.vector_bytes / wide : 1;
+        c.lanes = c.count > 1 ? std::max<int64_t>(_plan->facts.vector_bytes / wide, 1) : 1;
         int64_t rows = 0;
         if (__builtin_mul_overflow(c.count * c.bytes(), levels, &rows) || rows > int64_t{1} << 40) {
             throw ResourceError{"the rows of a balanced tree over a state of shape " +
@@ -195,18 +195,36 @@ std::vector<Lowering::TreeState> Lowering::tree_states(const ir::Operation &op) 
     return states;
 }
 
+void Lowering::element_loop(int64_t begin, int64_t end, int64_t step,
+                            const std::function<void(ir::Value *)> &body) {
+    _b.loop(_b.index(begin), _b.index(end), step, {}, [&](ir::Value *iv, const Values &) {
+        body(iv);
+        return Values{};
+    });
+}
+
 void Lowering::lower_balanced_nest(const ir::Operation &op) {
     auto *body = op.body();
     size_t indices = body->arguments().size() - op.result_count();
     size_t lead = op.operand_count() - op.result_count();
     auto scalars = scalar_states(op);
     auto states = tree_states(op);
-    Stack stack{_b, _scratch,
-                [&](Reducer r, ir::Value *a, ir::Value *b) { return reduce_step(r, a, b); }};
+    Stack stack{_b,
+                [&](int64_t room, ir::Value *row, int64_t bytes) {
+                    auto at = place(room);
+                    return _b.address(at.base, row, bytes, at.offset);
+                },
+                [&](Reducer r, ir::Value *a, ir::Value *b) { return reduce_step(r, a, b); },
+                [&](int64_t begin, int64_t end, int64_t step, const Stack::Element &body) {
+                    element_loop(begin, end, step, body);
+                }};
     auto is_scalar = [&](size_t i) { return op.result(i)->type()->is_scalar(); };
     auto put = [&](int64_t offset, ir::Value *value) {
-        _b.effect(Opcode::WRITE, {stack.at(offset), value},
-                  ir::MemoryPayload{static_cast<uint32_t>(size_of(value->scalar())), false, false});
+        auto size = static_cast<uint32_t>(size_of(value->scalar()));
+        by_owner([&] {
+            _b.effect(Opcode::WRITE, {stack.at(offset), value},
+                      ir::MemoryPayload{size, false, false});
+        });
     };
     for (size_t i = 0; i < states.size(); ++i) {
         if (is_scalar(i)) {
@@ -225,7 +243,9 @@ void Lowering::lower_balanced_nest(const ir::Operation &op) {
             }
         }
         _b.forget_reads();
+        synchronize();
         auto contributions = lower_body(*body);
+        synchronize();
         for (size_t i = 0; i < scalars.size(); ++i) {
             put(states[scalars[i]].leaf, contributions[i]);
         }
@@ -234,6 +254,7 @@ void Lowering::lower_balanced_nest(const ir::Operation &op) {
     });
     finish(stack, states, count[0], tree_levels(op));
     _b.forget_reads();
+    synchronize();
     for (auto i : scalars) {
         ir::MemoryPayload plain{static_cast<uint32_t>(states[i].bytes()), false, false};
         _scalars[op.result(i)] = _b.read(Opcode::READ, {stack.at(states[i].leaf)}, plain,

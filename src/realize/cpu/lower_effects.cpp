@@ -62,6 +62,11 @@ ir::Value *Lowering::update_by_exchange(ir::Value *address, AtomicOp op, ir::Val
 }
 
 void Lowering::lower_atomic(const ir::Operation &op) {
+    _scalars[op.result()] = atomic_values(op).front();
+}
+
+/// Emits the update; gives what the element was.
+Values Lowering::atomic_values(const ir::Operation &op) {
     auto kind = op.get<ir::AtomicPayload>().op;
     bool compares = kind == AtomicOp::COMPARE_EXCHANGE;
     size_t first = compares ? 3 : 2;
@@ -87,21 +92,24 @@ void Lowering::lower_atomic(const ir::Operation &op) {
         return Values{as(old, value->type())};
     };
     if (!access.mask) {
-        _scalars[op.result()] = update().front();
-        return;
+        return update();
     }
     auto *zero = _b.constant(type, 0);
-    _scalars[op.result()] = _b.branch(access.mask, update, [&] { return Values{zero}; }).front();
+    return _b.branch(access.mask, update, [&] { return Values{zero}; });
+}
+
+ir::ReportPayload Lowering::report_at(int64_t site, bool checks) const {
+    return {site, checks, false};
 }
 
 void Lowering::lower_report(const ir::Operation &op) {
     Values operands;
     for (auto *operand : op.operands()) {
-        operands.push_back(scalar_value(operand));
+        operands.push_back(control_value(operand));
     }
     auto site = static_cast<int64_t>(_reports.size());
     _reports.push_back(ir::report_of(op));
-    _b.effect(Opcode::REPORT, operands, ir::ReportPayload{site, op.opcode() == Opcode::ASSERT});
+    _b.effect(Opcode::REPORT, operands, report_at(site, op.opcode() == Opcode::ASSERT));
 }
 
 }// namespace luisa::tile::cpu

@@ -20,14 +20,6 @@ bool is_arg(const Root &root) {
     return reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;
 }
 
-/// A masked fold over floats must tell "nothing contributed" from a value: it carries a flag.
-bool carries_flag(const Root &root) {
-    const auto &payload = root.op->get<ir::ReducePayload>();
-    auto type = state_type(root);
-    return payload.has_mask && identity_bits(effective_reducer(payload), type) !=
-                                   seed_bits(effective_reducer(payload), type);
-}
-
 std::vector<const Root *> reductions(const LoopGroup &group) {
     std::vector<const Root *> roots;
     for (const auto &root : group.roots) {
@@ -39,6 +31,13 @@ std::vector<const Root *> reductions(const LoopGroup &group) {
 }
 
 }// namespace
+
+bool Lowering::carries_flag(const Root &root) {
+    const auto &payload = root.op->get<ir::ReducePayload>();
+    auto type = state_type(root);
+    return payload.has_mask && identity_bits(effective_reducer(payload), type) !=
+                                   seed_bits(effective_reducer(payload), type);
+}
 
 /// The end of each loop: its extent, or less where every root is a store that does nothing beyond.
 std::unordered_map<uint32_t, ir::Value *> Lowering::clip_loops(
@@ -202,7 +201,7 @@ void Lowering::emit_roots(const LoopGroup &group, Point &point) {
     }
 }
 
-void Lowering::lower_group(const LoopGroup &group) {
+void Lowering::begin_group(const LoopGroup &group) {
     _b.forget_reads();
     _written.clear();
     _stores_in_step = false;
@@ -214,6 +213,15 @@ void Lowering::lower_group(const LoopGroup &group) {
                            (_plan->may_alias || root.op->operand(0)->type()->read_only == false);
     }
     _b.forget_reads();
+}
+
+void Lowering::end_group() {
+    _b.forget_reads();
+    _written.clear();
+}
+
+void Lowering::lower_group(const LoopGroup &group) {
+    begin_group(group);
     auto folds = reductions(group);
     for (const auto *root : folds) {
         if (root->op->get<ir::ReducePayload>().policy == ReductionPolicy::BALANCED_TREE &&
@@ -226,15 +234,12 @@ void Lowering::lower_group(const LoopGroup &group) {
     }
     if (group.scan()) {
         ScanLowering{*this, group}.run();
-        _b.forget_reads();
-        _written.clear();
-        return;
+        return end_group();
     }
     Point point;
     auto ends = clip_loops(group.roots, group.loops, point);
     lower_loops(group, 0, point, ends);
-    _b.forget_reads();
-    _written.clear();
+    end_group();
 }
 
 /// Loops over what the group keeps; where folded loops begin, partial results start.
@@ -302,17 +307,9 @@ void Lowering::lower_columns(const LoopGroup &group, size_t depth, Point &point,
     }
 }
 
-void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point, int columns) {
-    auto folds = reductions(group);
-    if (is_arg(*folds.front())) {
-        return lower_arg_reduction(group, depth, point);
-    }
-    bool axis_folded = group.vector_axis >= static_cast<int>(depth);
-    bool vector = group.vector_axis >= 0;
-    int lanes = vector ? group.lanes : 1;
-    int parts = axis_folded ? group.accumulators : columns;
+Values Lowering::fold_identity(const LoopGroup &group, int lanes, int parts) {
     Values states;
-    for (const auto *root : folds) {
+    for (const auto *root : reductions(group)) {
         auto type = state_type(*root);
         auto reducer = effective_reducer(root->op->get<ir::ReducePayload>());
         auto *identity = _b.splat(_b.constant(type, identity_bits(reducer, type)), lanes);
@@ -322,6 +319,19 @@ void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point, in
                           _b.splat(_b.constant(ScalarType::BOOL, 0), lanes));
         }
     }
+    return states;
+}
+
+void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point, int columns) {
+    auto folds = reductions(group);
+    if (is_arg(*folds.front())) {
+        return lower_arg_reduction(group, depth, point);
+    }
+    bool axis_folded = group.vector_axis >= static_cast<int>(depth);
+    bool vector = group.vector_axis >= 0;
+    int lanes = vector ? group.lanes : 1;
+    int parts = axis_folded ? group.accumulators : columns;
+    auto states = fold_identity(group, lanes, parts);
     states = fold_loops(group, depth, point, states, [&](int part, Point &place, Values now) {
         if (columns == 1) {
             return fold_elements(group, part, parts, place, std::move(now));

@@ -33,13 +33,17 @@ ir::Value *range_count(MachineBuilder &b, ir::Value *begin, ir::Value *end, ir::
 
 void Lowering::lower_block(const plan::Block &block) {
     for (const auto &step : block.steps) {
-        if (const auto *group = std::get_if<plan::LoopGroup>(&step)) {
-            lower_group(*group);
-        } else if (const auto *contraction = std::get_if<plan::Contraction>(&step)) {
-            lower_contraction(*contraction);
-        } else {
-            lower_sequential(*std::get<plan::Sequential>(step).op);
-        }
+        lower_step(step);
+    }
+}
+
+void Lowering::lower_step(const plan::Step &step) {
+    if (const auto *group = std::get_if<plan::LoopGroup>(&step)) {
+        lower_group(*group);
+    } else if (const auto *contraction = std::get_if<plan::Contraction>(&step)) {
+        lower_contraction(*contraction);
+    } else {
+        lower_sequential(*std::get<plan::Sequential>(step).op);
     }
 }
 
@@ -65,14 +69,14 @@ void Lowering::lower_sequential(const ir::Operation &op) {
                 throw UnsupportedError{std::string{op.name()} + " has no CPU realization yet",
                                        op.loc};
             }
-            _scalars[op.result()] = scalar_value(op.result());
+            _scalars[op.result()] = control_value(op.result());
     }
     _b.forget_reads();
 }
 
 Lowering::Range Lowering::range_of(const ir::Operation &nest) {
-    auto *begin = scalar_value(nest.operand(0)), *end = scalar_value(nest.operand(1)),
-         *step = scalar_value(nest.operand(2));
+    auto *begin = control_value(nest.operand(0)), *end = control_value(nest.operand(1)),
+         *step = control_value(nest.operand(2));
     int64_t known = 0;
     if (!MachineBuilder::is_constant(step, known)) {
         return {_b.index(0), range_count(_b, begin, end, step), _b.index(1), begin, step};
@@ -112,7 +116,7 @@ Values Lowering::nest_loops(const ir::Operation &nest, bool reversed, const Valu
         if (axis == payload.dims.size()) {
             return body(outer);
         }
-        auto *extent = scalar_value(nest.operand(axis));
+        auto *extent = control_value(nest.operand(axis));
         return _b.loop(_b.index(0), extent, 1, outer, [&](ir::Value *iv, const Values &now) {
             _scalars[arguments[axis]] = reversed ? _b.sub(_b.sub(extent, _b.index(1)), iv) : iv;
             return loops(axis + 1, now);
@@ -140,7 +144,7 @@ Values Lowering::lower_body(const ir::Region &region) {
     for (size_t i = 0; terminator && i < terminator->operand_count(); ++i) {
         auto *value = terminator->operand(i);
         if (value->type()->is_scalar()) {
-            yields.push_back(scalar_value(value));
+            yields.push_back(control_value(value));
         }
     }
     return yields;
@@ -156,7 +160,7 @@ void Lowering::lower_nest(const ir::Operation &op) {
     auto scalars = scalar_states(op);
     Values initial;
     for (auto i : scalars) {
-        initial.push_back(scalar_value(op.operand(op.operand_count() - op.result_count() + i)));
+        initial.push_back(control_value(op.operand(op.operand_count() - op.result_count() + i)));
     }
     // Every instance of a `parallel` reads the value as it came in.
     bool independent = op.opcode() == Opcode::PARALLEL;
@@ -165,7 +169,9 @@ void Lowering::lower_nest(const ir::Operation &op) {
         for (size_t i = 0; i < scalars.size(); ++i) {
             _scalars[body->argument(indices + scalars[i])] = independent ? initial[i] : states[i];
         }
-        return lower_body(*body);
+        auto yields = lower_body(*body);
+        end_iteration(op);
+        return yields;
     });
     for (size_t i = 0; i < scalars.size(); ++i) {
         _scalars[op.result(scalars[i])] = results[i];
@@ -179,7 +185,7 @@ void Lowering::lower_if(const ir::Operation &op) {
         }
     }
     auto results = _b.branch(
-        scalar_value(op.operand(0)), [&] { return lower_body(*op.body(0)); },
+        control_value(op.operand(0)), [&] { return lower_body(*op.body(0)); },
         [&] { return lower_body(*op.body(1)); });
     size_t next = 0;
     for (auto *result : op.results()) {
@@ -194,7 +200,7 @@ void Lowering::lower_while(const ir::Operation &op) {
     auto scalars = scalar_states(op);
     Values initial;
     for (auto i : scalars) {
-        initial.push_back(scalar_value(op.operand(i)));
+        initial.push_back(control_value(op.operand(i)));
     }
     const auto &steps = _plan->blocks.at(body).steps;
     size_t split = 0;
@@ -216,14 +222,15 @@ void Lowering::lower_while(const ir::Operation &op) {
         [&](const Values &states) {
             bind(states);
             lower_block(before);
-            return scalar_value(condition->operand(0));
+            return control_value(condition->operand(0));
         },
         [&](const Values &) {
             lower_block(after);
             Values yields;
             for (auto i : scalars) {
-                yields.push_back(scalar_value(body->terminator()->operand(i)));
+                yields.push_back(control_value(body->terminator()->operand(i)));
             }
+            end_iteration(op);
             return yields;
         });
     for (size_t i = 0; i < scalars.size(); ++i) {

@@ -125,12 +125,17 @@ Values Lowering::arg_elements(const LoopGroup &group, int part, Point &point, Va
     return states;
 }
 
+Candidate Lowering::merge_candidates(const ir::ReducePayload &payload, const Candidate &best,
+                                     const Candidate &x) {
+    auto *take = stands_before(_b, payload.reducer, payload.nan, x, best);
+    return {select(take, x.value, best.value), select(take, x.index, best.index)};
+}
+
 /// The first of the partial results of accumulators, then of lanes by halves.
 ir::Value *Lowering::merge_positions(const ir::ReducePayload &payload, Candidates parts,
                                      bool across_lanes) {
-    auto merge = [&](const Candidate &best, const Candidate &x) -> Candidate {
-        auto *take = stands_before(_b, payload.reducer, payload.nan, x, best);
-        return {select(take, x.value, best.value), select(take, x.index, best.index)};
+    auto merge = [&](const Candidate &best, const Candidate &x) {
+        return merge_candidates(payload, best, x);
     };
     auto best = parts.front();
     for (size_t i = 1; i < parts.size(); ++i) {

@@ -26,7 +26,7 @@ ScanLowering::ScanLowering(Lowering &lowering, const plan::LoopGroup &group)
     _levels = _balanced ? tree_levels() : 0;
     if (_levels > 0) {
         auto bytes = static_cast<int64_t>(size_of(_type)) * (_in_lanes ? 1 : _lanes);
-        _stack_offset = _l.allocate_bytes(_levels * bytes);
+        _stack_offset = _l.allocate_private(_levels * bytes);
     }
 }
 
@@ -212,7 +212,7 @@ ir::Value *ScanLowering::merge_with_stack(ir::Value *leaf, ir::Value *count) {
                                : _b.module().vector(_type, static_cast<uint16_t>(_lanes));
     auto bytes = static_cast<int64_t>(size_of(_type)) * (scalar ? 1 : _lanes);
     ir::MemoryPayload access{static_cast<uint32_t>(size_of(_type)), false, false};
-    auto *stack = _b.address(_l._scratch, nullptr, 1, _stack_offset);
+    auto *stack = _l.private_start(_stack_offset, _levels * bytes);
     auto merged = _b.loop(
         _b.index(0), _b.index(_levels), 1, {leaf}, [&](ir::Value *level, const Values &now) {
             auto *place = _b.address(stack, level, bytes);

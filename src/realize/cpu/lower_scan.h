@@ -10,10 +10,11 @@ class ScanLowering {
 public:
     ScanLowering(Lowering &lowering, const plan::LoopGroup &group);
     void run();
+    /// The elements of the line at `point`.
+    void line(Point &point);
 
 private:
     void kept_loops(size_t depth, Point &point);
-    void line(Point &point);
     void vectors(Point &point, Values states);
     Values element(Point &point, const Values &states);
     Values vector(Point &point, const Values &states);

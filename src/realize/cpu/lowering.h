@@ -59,13 +59,15 @@ enum class Side : uint8_t { VECTOR, SCALAR };
 }
 
 /// State of the realization of one kernel. Split over several files by concern: evaluation
-/// (evaluate.cpp, access.cpp), loop groups, contractions, nests.
+/// (evaluate.cpp, access.cpp), loop groups, contractions, nests. What is virtual is done otherwise where the
+/// threads of a block run a task together (realize/simt).
 class Lowering {
 public:
     class IndexWriter;
     struct TreeState;///< one state of a balanced `reduce` nest
 
     Lowering(const plan::Plan &plan, ir::Module &machine);
+    virtual ~Lowering() = default;
 
     void lower_phase(const plan::Phase &phase, const std::string &name, Phase &out);
     /// The phase that fills the shared panels of one operand of `contraction` for the instances of `root`.
@@ -76,7 +78,7 @@ public:
     [[nodiscard]] std::vector<ir::Report> take_reports() noexcept { return std::move(_reports); }
     [[nodiscard]] int64_t shared_bytes() const noexcept { return _shared_used; }
 
-private:
+protected:
     void begin_function(const std::string &name);
     Values domain_extents(const ir::Operation &nest);
     void bind_task(const ir::Operation &nest, const Values &extents, ir::Value *task);
@@ -99,6 +101,12 @@ private:
     /// The coordinate of a dimension; zero where the extent is one.
     Coordinate local_coordinate(const ir::DimExtent &dim, const Point &point);
     ir::Value *scalar_value(const ir::Value *value);
+    /// A scalar that control depends on, read where all threads of a team stand.
+    ir::Value *control_value(const ir::Value *value) {
+        before_reading(value);
+        return scalar_value(value);
+    }
+    virtual void before_reading(const ir::Value *) {}
 
     // Element operations in the types that compute.
     ir::Value *arithmetic(ir::Opcode op, Values operands, const ir::Operation *origin);
@@ -146,11 +154,35 @@ private:
     ir::Value *view_extent(const ir::Value *view, size_t axis);
     ir::Value *view_stride(const ir::Value *view, size_t axis);
     void allocate(const ir::Value *home);
-    int64_t allocate_bytes(int64_t bytes);
+    /// Makes room; the result names it to `place`.
+    virtual int64_t allocate_bytes(int64_t bytes);
+    struct Place {
+        ir::Value *base;
+        int64_t offset;
+    };
+    virtual Place place(int64_t room);
+    ir::Value *start_of(int64_t room);
+    /// Room that each thread has for itself.
+    virtual int64_t allocate_private(int64_t bytes) { return allocate_bytes(bytes); }
+    virtual ir::Value *private_start(int64_t room, int64_t) { return start_of(room); }
+
+    // Where a team of threads runs the task: what one of them does, and where they wait for each other.
+    /// Emits what one thread does for all.
+    virtual void by_owner(const std::function<void()> &body) { body(); }
+    /// What all threads wrote is seen by all from here on.
+    virtual void synchronize() {}
+    /// Stands where another iteration of `nest` may follow.
+    virtual void end_iteration(const ir::Operation &) {}
+    /// Elements [begin, end) by steps, each by one thread that depends on its number alone.
+    virtual void element_loop(int64_t begin, int64_t end, int64_t step,
+                              const std::function<void(ir::Value *)> &body);
 
     // Steps.
-    void lower_block(const plan::Block &block);
-    void lower_group(const plan::LoopGroup &group);
+    virtual void lower_block(const plan::Block &block);
+    virtual void lower_step(const plan::Step &step);
+    virtual void lower_group(const plan::LoopGroup &group);
+    void begin_group(const plan::LoopGroup &group);
+    void end_group();
     void lower_loops(const plan::LoopGroup &group, size_t depth, Point &point,
                      const std::unordered_map<uint32_t, ir::Value *> &ends);
     void lower_columns(const plan::LoopGroup &group, size_t depth, Point &point,
@@ -161,9 +193,16 @@ private:
     void lower_balanced_at(const plan::LoopGroup &group, size_t depth, const plan::Root &root,
                            int64_t offset, Point &point);
     void lower_arg_reduction(const plan::LoopGroup &group, size_t depth, Point &point);
+    /// A masked fold over floats must tell "nothing contributed" from a value: it carries a flag.
+    static bool carries_flag(const plan::Root &root);
+    /// Partial results of nothing.
+    Values fold_identity(const plan::LoopGroup &group, int lanes, int parts);
     Values arg_identity(const plan::LoopGroup &group, int lanes, int parts);
     Values arg_elements(const plan::LoopGroup &group, int part, Point &point, Values states);
     ir::Value *position_in(const ir::Operation &op, Point &point);
+    /// The one of two that the reduction prefers.
+    Candidate merge_candidates(const ir::ReducePayload &payload, const Candidate &best,
+                               const Candidate &x);
     ir::Value *merge_positions(const ir::ReducePayload &payload, Candidates parts,
                                bool across_lanes);
     /// What one place contributes to the partial results of number `part`.
@@ -174,7 +213,7 @@ private:
                          Values states);
     /// Merges partial results pairwise, then across lanes by halves.
     ir::Value *merge_parts(Reducer reducer, Values parts, bool across_lanes);
-    void write_result(const plan::Root &root, ir::Value *value, Point &point);
+    virtual void write_result(const plan::Root &root, ir::Value *value, Point &point);
     void finish_fold(const plan::LoopGroup &group, const Values &states, int columns, Point &point);
     void emit_roots(const plan::LoopGroup &group, Point &point);
     void emit_root(const plan::Root &root, Point &point);
@@ -187,21 +226,23 @@ private:
                        Point &point, const Values &states,
                        const std::function<Values(Point &, int part, const Values &)> &body);
 
-    void lower_contraction(const plan::Contraction &contraction);
+    virtual void lower_contraction(const plan::Contraction &contraction);
     friend class ContractionLowering;
     friend class ScanLowering;
 
-    void lower_sequential(const ir::Operation &op);
-    void lower_atomic(const ir::Operation &op);
+    virtual void lower_sequential(const ir::Operation &op);
+    virtual void lower_atomic(const ir::Operation &op);
+    Values atomic_values(const ir::Operation &op);
     ir::Value *update_by_exchange(ir::Value *address, AtomicOp op, ir::Value *value);
+    virtual ir::ReportPayload report_at(int64_t site, bool checks) const;
     void lower_report(const ir::Operation &op);
     void lower_nest(const ir::Operation &op);
     void lower_balanced_nest(const ir::Operation &op);
     std::vector<TreeState> tree_states(const ir::Operation &op);
     int64_t tree_levels(const ir::Operation &nest);
-    void lower_if(const ir::Operation &op);
+    virtual void lower_if(const ir::Operation &op);
     void lower_while(const ir::Operation &op);
-    Values lower_body(const ir::Region &region);
+    virtual Values lower_body(const ir::Region &region);
     /// A range as an ascending loop, and how its indices follow from the loop's.
     struct Range {
         ir::Value *begin, *end, *step;///< of the loop that is emitted; the step is positive

@@ -154,6 +154,11 @@ void MachineBuilder::effect(Opcode op, const Values &operands, ir::Payload paylo
     _builder.emit(op, operands, {}, std::move(payload));
 }
 
+ir::Value *MachineBuilder::fixed(Opcode op, const Values &operands, ir::Payload payload,
+                                 const ir::Type *type) {
+    return _builder.value(op, operands, type, std::move(payload));
+}
+
 ir::Value *MachineBuilder::add(ir::Value *a, ir::Value *b) {
     int64_t x = 0, y = 0;
     bool ca = is_constant(a, x), cb = is_constant(b, y);

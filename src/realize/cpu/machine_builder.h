@@ -47,6 +47,9 @@ public:
     /// Updates an integer in memory; gives what it was. `expected` is null except for COMPARE_EXCHANGE.
     ir::Value *atomic(ir::Value *address, AtomicOp op, ir::Value *value, ir::Value *expected);
     void effect(ir::Opcode op, const Values &operands, ir::Payload payload);
+    /// An operation that stays where it is, and is not shared with an equal one.
+    ir::Value *fixed(ir::Opcode op, const Values &operands, ir::Payload payload,
+                     const ir::Type *type);
 
     // Arithmetic on i64 scalars, folded where an operand is constant.
     ir::Value *add(ir::Value *a, ir::Value *b);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+namespace luisa::tile::ir {
+class Operation;
+}
+
+namespace luisa::tile::emit {
+
+enum class AccessKind : uint8_t { READ, WRITE, ATOMIC };
+
+/// Who runs the threads of a block on a CPU: what code that is generated for a team asks of it. The code of each
+/// thread runs on the thread of the system that the team was made current on.
+class Team {
+public:
+    virtual ~Team() = default;
+    virtual int64_t thread() noexcept = 0;
+    virtual int64_t threads() noexcept = 0;
+    virtual int64_t block() noexcept = 0;
+    virtual int64_t blocks() noexcept = 0;
+    virtual void *shared() noexcept = 0;
+    /// `at`: the Machine operation; null unless accesses are observed.
+    virtual void barrier(const ir::Operation *at) noexcept = 0;
+    /// The bits that another thread of the warp hands over; `mode` is an ir::ExchangeMode.
+    virtual uint64_t exchange(uint64_t bits, int32_t by, int32_t mode) noexcept = 0;
+    /// Stands before each access of code whose accesses are observed. False: it must not be done.
+    virtual bool access(const void *address, int64_t bytes, AccessKind kind,
+                        const ir::Operation *at) noexcept = 0;
+};
+
+/// Makes a team current on this thread of the system while it lives.
+class TeamScope {
+public:
+    explicit TeamScope(Team *team) noexcept;
+    ~TeamScope();
+    TeamScope(const TeamScope &) = delete;
+    TeamScope &operator=(const TeamScope &) = delete;
+
+private:
+    Team *_before;
+};
+
+/// The functions that generated code calls, by their TeamCall.
+inline constexpr const char *team_symbols[] = {
+    "luisa_tile_thread", "luisa_tile_threads", "luisa_tile_block",    "luisa_tile_blocks",
+    "luisa_tile_shared", "luisa_tile_barrier", "luisa_tile_exchange", "luisa_tile_access"};
+enum class TeamCall : uint8_t { THREAD, THREADS, BLOCK, BLOCKS, SHARED, BARRIER, EXCHANGE, ACCESS };
+using TeamFunction = void (*)();
+[[nodiscard]] TeamFunction team_function(TeamCall call) noexcept;
+
+}// namespace luisa::tile::emit

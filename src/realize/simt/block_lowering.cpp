@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "realize/simt/block_lowering.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace luisa::tile::simt {
+
+using ir::Opcode;
+
+namespace {
+
+/// Of the shared memory of a block, kept values take this much at most.
+constexpr int64_t shared_limit = 40 << 10;
+/// Marks room in shared memory; other room is in the scratch memory of the block.
+constexpr int64_t in_shared = int64_t{1} << 60;
+
+int64_t aligned(int64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+}// namespace
+
+void BlockLowering::begin_kernel(const std::string &name) {
+    auto &module = _b.module();
+    auto *function = module.add_function(name, _plan->kernel->loc);
+    function->noalias = !_plan->may_alias;
+    function->parameter_names = {"args", "scratch"};
+    _args = module.add_argument(function->body, module.pointer());
+    auto *launch_scratch = module.add_argument(function->body, module.pointer());
+    _b.begin_function(*function);
+    _b.forget_reads();
+    _scalars.clear();
+    _offsets.clear();
+    _shared_bytes = _scratch_bytes = 0;
+    _touched = {};
+    auto *i64 = module.scalar(ScalarType::INT64);
+    auto number = [&](ir::ParticipantKind kind) {
+        return _b.pure(Opcode::PARTICIPANT, {}, ir::ParticipantPayload{kind}, i64);
+    };
+    _thread = number(ir::ParticipantKind::THREAD);
+    // How far apart the blocks are is known when all is placed.
+    _scratch = _b.fixed(Opcode::ADDRESS, {launch_scratch, number(ir::ParticipantKind::BLOCK)},
+                        ir::AddressPayload{1, 0}, module.pointer());
+}
+
+int64_t BlockLowering::allocate_bytes(int64_t bytes) {
+    if (_shared_bytes + bytes <= shared_limit) {
+        auto offset = _shared_bytes;
+        _shared_bytes += aligned(bytes);
+        return offset + in_shared;
+    }
+    auto offset = _scratch_bytes;
+    _scratch_bytes += aligned(bytes);
+    return offset;
+}
+
+cpu::Lowering::Place BlockLowering::place(int64_t room) {
+    if (room < in_shared) {
+        return {_scratch, room};
+    }
+    auto *start = _b.pure(Opcode::SHARED, {}, ir::SharedPayload{0}, _b.module().pointer());
+    return {start, room - in_shared};
+}
+
+int64_t BlockLowering::allocate_private(int64_t bytes) {
+    return allocate_bytes(aligned(bytes) * std::max<int64_t>(_private_threads, 1));
+}
+
+ir::Value *BlockLowering::private_start(int64_t room, int64_t bytes) {
+    return _b.address(start_of(room), _thread, aligned(bytes));
+}
+
+void BlockLowering::barrier() {
+    require(_alone == 0, "a barrier stands where all threads come");
+    _b.effect(Opcode::BARRIER, {}, ir::None{});
+    _b.forget_reads();
+    _touched = {};
+}
+
+void BlockLowering::touch(const Touched &next) {
+    if (_touched.conflicts(next)) {
+        barrier();
+    }
+    _touched.add(next);
+    _write_count += next.writes.size();
+}
+
+void BlockLowering::synchronize() {
+    barrier();
+    ++_write_count;
+}
+
+void BlockLowering::end_iteration(const ir::Operation &) {
+    if (_alone == 0 && _write_count != _loop_marks.back() && !_touched.empty()) {
+        barrier();
+    }
+}
+
+void BlockLowering::before_reading(const ir::Value *value) {
+    if (_alone == 0) {
+        TouchedBy by{*_plan, _scalars};
+        by.value(value);
+        touch(by.result);
+    }
+}
+
+void BlockLowering::by_owner(const std::function<void()> &body) {
+    auto *first = _b.compare(Opcode::EQ, _thread, _b.index(0));
+    ++_alone;
+    _b.branch(
+        first,
+        [&] {
+            body();
+            return Values{};
+        },
+        [] { return Values{}; });
+    --_alone;
+}
+
+void BlockLowering::element_loop(int64_t begin, int64_t end, int64_t step,
+                                 const std::function<void(ir::Value *)> &body) {
+    require(step == 1, "threads take single elements");
+    if (begin == end) {
+        return;
+    }
+    ++_alone;
+    _b.loop(_b.add(_thread, _b.index(begin)), _b.index(end), _b.index(_threads), {},
+            [&](ir::Value *iv, const Values &) {
+                body(iv);
+                return Values{};
+            });
+    --_alone;
+}
+
+Values BlockLowering::broadcast(const Values &values) {
+    std::vector<int64_t> rooms;
+    Touched staging;
+    for (size_t i = 0; i < values.size(); ++i) {
+        rooms.push_back(allocate_bytes(8));
+    }
+    // No other step knows these places: they stand for themselves.
+    staging.writes.insert(values.front());
+    touch(staging);
+    auto access = [](ir::Value *value) {
+        return ir::MemoryPayload{static_cast<uint32_t>(size_of(value->scalar())), false, false};
+    };
+    by_owner([&] {
+        for (size_t i = 0; i < values.size(); ++i) {
+            _b.effect(Opcode::WRITE, {start_of(rooms[i]), values[i]}, access(values[i]));
+        }
+    });
+    barrier();
+    Values all;
+    for (size_t i = 0; i < values.size(); ++i) {
+        all.push_back(
+            _b.read(Opcode::READ, {start_of(rooms[i])}, access(values[i]), values[i]->type()));
+    }
+    Touched read;
+    read.reads.insert(values.front());
+    touch(read);
+    return all;
+}
+
+void BlockLowering::in_one_thread(const std::function<void()> &body) {
+    auto *first = _b.compare(Opcode::EQ, _thread, _b.index(0));
+    _found.clear();
+    _one_thread = true;
+    ++_alone;
+    auto mine = _b.branch(
+        first,
+        [&] {
+            body();
+            Values values;
+            for (const auto &[result, value] : _found) {
+                values.push_back(value);
+            }
+            return values;
+        },
+        [&] {
+            Values none;
+            for (const auto &[result, value] : _found) {
+                none.push_back(_b.constant(value->scalar(), 0));
+            }
+            return none;
+        });
+    --_alone;
+    _one_thread = false;
+    auto found = std::move(_found);
+    _found.clear();
+    if (!found.empty()) {
+        auto all = broadcast(mine);
+        for (size_t i = 0; i < found.size(); ++i) {
+            _scalars[found[i].first] = all[i];
+        }
+    }
+}
+
+void BlockLowering::write_result(const plan::Root &root, ir::Value *value, Point &point) {
+    if (_one_thread && root.op->result()->type()->is_scalar()) {
+        _found.emplace_back(root.op->result(), value);
+        return;
+    }
+    cpu::Lowering::write_result(root, value, point);
+}
+
+void BlockLowering::place_at(const Dims &dims, ir::Value *index, Point &point) {
+    auto *rest = index;
+    for (size_t i = dims.size(); i-- > 0;) {
+        auto *extent = _b.index(dims[i].extent);
+        point.at[dims[i].dim.id] = {i == 0 ? rest : _b.rem(rest, extent), 0, nullptr};
+        rest = i == 0 ? rest : _b.div(rest, extent);
+    }
+}
+
+void BlockLowering::deal_out(const Dims &dims, const Ends &ends, Point &point,
+                             const std::function<void(Point &)> &body) {
+    int64_t count = 1;
+    for (const auto &d : dims) {
+        count *= d.extent;
+    }
+    if (count == 0) {
+        return;
+    }
+    if (dims.empty()) {
+        return in_one_thread([&] { body(point); });
+    }
+    element_loop(0, count, 1, [&](ir::Value *iv) {
+        auto inner = point.derived();
+        place_at(dims, iv, inner);
+        ir::Value *inside = nullptr;
+        for (const auto &d : dims) {
+            auto end = ends.find(d.dim.id);
+            int64_t known = 0;
+            if (end == ends.end() ||
+                (MachineBuilder::is_constant(end->second, known) && known >= d.extent)) {
+                continue;
+            }
+            auto *at = inner.at.at(d.dim.id).base;
+            inside = _b.both(inside, _b.compare(Opcode::LT, at, end->second));
+        }
+        if (!inside) {
+            return body(inner);
+        }
+        _b.branch(
+            inside,
+            [&] {
+                body(inner);
+                return Values{};
+            },
+            [] { return Values{}; });
+    });
+}
+
+}// namespace luisa::tile::simt

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "realize/cpu/lowering.h"
+#include "realize/simt/program.h"
+#include "realize/simt/touched.h"
+
+namespace luisa::tile::simt {
+
+using cpu::MachineBuilder;
+using cpu::Point;
+using cpu::Values;
+
+/// Realizes a kernel for blocks of threads. The elements of a loop group are dealt out to the threads, the last
+/// loop fastest; control and scalars are the same in all threads. Between steps that touch the same
+/// memory stands a barrier.
+class BlockLowering : public cpu::Lowering {
+public:
+    using cpu::Lowering::Lowering;
+    void lower_phase(const plan::Phase &phase, const std::string &name, Phase &out);
+
+protected:
+    int64_t allocate_bytes(int64_t bytes) override;
+    Place place(int64_t room) override;
+    int64_t allocate_private(int64_t bytes) override;
+    ir::Value *private_start(int64_t room, int64_t bytes) override;
+    void by_owner(const std::function<void()> &body) override;
+    void synchronize() override;
+    void end_iteration(const ir::Operation &nest) override;
+    void element_loop(int64_t begin, int64_t end, int64_t step,
+                      const std::function<void(ir::Value *)> &body) override;
+    void before_reading(const ir::Value *value) override;
+    void lower_step(const plan::Step &step) override;
+    void lower_sequential(const ir::Operation &op) override;
+    void lower_if(const ir::Operation &op) override;
+    Values lower_body(const ir::Region &region) override;
+    void lower_group(const plan::LoopGroup &group) override;
+    void lower_contraction(const plan::Contraction &contraction) override;
+    void lower_atomic(const ir::Operation &op) override;
+    ir::ReportPayload report_at(int64_t site, bool checks) const override;
+    void write_result(const plan::Root &root, ir::Value *value, Point &point) override;
+
+private:
+    using Ends = std::unordered_map<uint32_t, ir::Value *>;
+    using Dims = std::vector<ir::DimExtent>;
+
+    void begin_kernel(const std::string &name);
+    static int threads_for(const plan::Plan &plan, const plan::Phase &phase);
+    /// Notes what the next step touches, behind a barrier if that is needed.
+    void touch(const Touched &next);
+    void barrier();
+
+    /// One thread a combination of `dims`, and where `ends` say so only those below.
+    void deal_out(const Dims &dims, const Ends &ends, Point &point,
+                  const std::function<void(Point &)> &body);
+    /// The coordinates of element number `index`, the last dimension fastest.
+    void place_at(const Dims &dims, ir::Value *index, Point &point);
+    /// Runs `body` in one thread; scalar results of reductions are then known to all.
+    void in_one_thread(const std::function<void()> &body);
+    /// What the first thread has, in all threads.
+    Values broadcast(const Values &values);
+
+    // Folds (folds.cpp).
+    struct Fold;
+    void lower_folds(const plan::LoopGroup &group);
+    void fold_lines(Fold &fold);
+    void fold_line_blocks(Fold &fold);
+    Values fold_part(Fold &fold, ir::Value *lane, ir::Value *count, Point &point);
+    Values merge_threads(Fold &fold, Values states);
+    Values merge_warps(Fold &fold, const Values &states);
+    Values merge_states(const Fold &fold, const Values &left, const Values &right);
+    void finish_line(const Fold &fold, const Values &states, Point &point);
+    friend class ThreadContraction;
+
+    int _threads = 32;
+    ir::Value *_thread = nullptr;
+    int64_t _shared_bytes = 0, _scratch_bytes = 0;///< so far, of a block
+    int64_t _private_threads = 0;                 ///< that have a line of the current group
+    Touched _touched;                             ///< since the last barrier
+    size_t _write_count = 0;
+    std::vector<size_t> _loop_marks;///< write counts where the loops around began
+    int _alone = 0;                 ///< inside of code that not all threads run
+    struct Branch {
+        Touched before, after;
+    };
+    std::vector<Branch> _branches;
+    std::vector<std::pair<const ir::Value *, ir::Value *>> _found;///< scalars of one thread
+    bool _one_thread = false;
+};
+
+}// namespace luisa::tile::simt

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulator/observer.h"
+
+#include "ir/operation.h"
+
+namespace luisa::tile::emulator {
+
+namespace {
+
+std::string text_of(const Observer::Where &where) {
+    return "thread " + std::to_string(where.thread) + " of block " + std::to_string(where.block);
+}
+
+SourceLoc line_of(const ir::Operation *at) { return at ? at->loc : SourceLoc{}; }
+
+}// namespace
+
+void Observer::add_memory(const void *begin, size_t bytes, std::string name, bool defined) {
+    auto first = reinterpret_cast<uintptr_t>(begin);
+    _memories.push_back({first, first + bytes, std::move(name), defined});
+}
+
+void Observer::begin_launch() { _bytes.clear(); }
+
+void Observer::begin_block(int64_t, const void *shared, size_t bytes) {
+    _shared.begin = reinterpret_cast<uintptr_t>(shared);
+    _shared.end = _shared.begin + bytes;
+    _shared_bytes.clear();
+}
+
+const Observer::Memory *Observer::memory_of(uintptr_t begin, uintptr_t end) const {
+    if (begin >= _shared.begin && end <= _shared.end) {
+        return &_shared;
+    }
+    for (const auto &memory : _memories) {
+        if (begin >= memory.begin && end <= memory.end) {
+            return &memory;
+        }
+    }
+    return nullptr;
+}
+
+/// Whether nothing says that an access came before what a thread does now.
+bool Observer::unordered(const Access &before, const Where &now) {
+    if (before.where.thread < 0) {
+        return false;
+    }
+    return before.where.block != now.block ||
+           (before.where.thread != now.thread && before.where.interval == now.interval);
+}
+
+void Observer::race(const Access &before, bool wrote, const Access &now, bool writes,
+                    const Memory &memory, uintptr_t address) {
+    auto verb = [](bool w) { return w ? " writes" : " reads"; };
+    throw RaceError{text_of(now.where) + verb(writes) + " byte " +
+                        std::to_string(address - memory.begin) + " of " + memory.name + ", which " +
+                        text_of(before.where) + verb(wrote) + ", with no barrier between",
+                    line_of(now.at),
+                    {{"the other access is here", line_of(before.at)}}};
+}
+
+void Observer::check_byte(Byte &byte, const Access &now, bool writes, const Memory &memory,
+                          uintptr_t address) {
+    bool never = byte.write.where.thread < 0;
+    if (!writes && never && !memory.defined) {
+        throw BoundsError{text_of(now.where) + " reads byte " +
+                              std::to_string(address - memory.begin) + " of " + memory.name +
+                              ", which was never written",
+                          line_of(now.at)};
+    }
+    if (unordered(byte.write, now.where) && !(byte.write.atomic && now.atomic)) {
+        race(byte.write, true, now, writes, memory, address);
+    }
+    if (!writes) {
+        bool same = byte.read.where.thread == now.where.thread &&
+                    byte.read.where.block == now.where.block;
+        byte.other_read = same ? byte.other_read : byte.read;
+        byte.read = now;
+        return;
+    }
+    for (const auto *read : {&byte.read, &byte.other_read}) {
+        if (unordered(*read, now.where)) {
+            race(*read, false, now, true, memory, address);
+        }
+    }
+    byte.write = now;
+}
+
+bool Observer::access(const Where &where, const void *address, int64_t bytes, emit::AccessKind kind,
+                      const ir::Operation *at) noexcept {
+    auto begin = reinterpret_cast<uintptr_t>(address);
+    bool inside = true;
+    try {
+        const auto *memory = memory_of(begin, begin + static_cast<uintptr_t>(bytes));
+        if (!memory) {
+            inside = false;
+            throw BoundsError{text_of(where) +
+                                  (kind == emit::AccessKind::READ ? " reads " : " writes ") +
+                                  std::to_string(bytes) + " bytes outside of all memory",
+                              line_of(at)};
+        }
+        auto &table = memory == &_shared ? _shared_bytes : _bytes;
+        Access now{where, at, kind == emit::AccessKind::ATOMIC};
+        for (auto byte = begin; byte < begin + static_cast<uintptr_t>(bytes); ++byte) {
+            check_byte(table[byte], now, kind != emit::AccessKind::READ, *memory, byte);
+        }
+    } catch (...) {
+        if (!_error) {
+            _error = std::current_exception();
+        }
+    }
+    return inside;
+}
+
+void Observer::divergence(int64_t block, const ir::Operation *one,
+                          const ir::Operation *other) noexcept {
+    try {
+        throw RaceError{"threads of block " + std::to_string(block) + " wait at different barriers",
+                        line_of(one),
+                        {{"others wait here", line_of(other)}}};
+    } catch (...) {
+        if (!_error) {
+            _error = std::current_exception();
+        }
+    }
+}
+
+void Observer::rethrow() {
+    if (auto error = std::move(_error)) {
+        _error = nullptr;
+        std::rethrow_exception(error);
+    }
+}
+
+}// namespace luisa::tile::emulator

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "emit/llvm/team.h"
+
+#include <luisa/tile/error.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace luisa::tile::emulator {
+
+/// Follows every byte that a launch touches. Two accesses to a byte of which one writes are ordered only by a
+/// barrier between them, for threads of one block, and not at all for threads of two blocks: whatever the order
+/// in which the emulator happens to run them, anything else is a race. Used by one thread.
+class Observer {
+public:
+    /// Memory that code may touch. Reading bytes that were never written is an error unless they are `defined`.
+    void add_memory(const void *begin, size_t bytes, std::string name, bool defined);
+    /// What is shared by a block is forgotten when the next one starts.
+    void begin_block(int64_t block, const void *shared, size_t bytes);
+    void begin_launch();
+
+    struct Where {
+        int64_t block, thread;
+        int64_t interval;///< barriers that the thread has passed
+    };
+    /// False: the access is outside of all memory, and must not be done.
+    bool access(const Where &where, const void *address, int64_t bytes, emit::AccessKind kind,
+                const ir::Operation *at) noexcept;
+    /// Threads of a block wait at two different barriers.
+    void divergence(int64_t block, const ir::Operation *one, const ir::Operation *other) noexcept;
+    /// Throws what was found first.
+    void rethrow();
+
+private:
+    struct Memory {
+        uintptr_t begin, end;
+        std::string name;
+        bool defined;
+    };
+    struct Access {
+        Where where{-1, -1, -1};
+        const ir::Operation *at = nullptr;
+        bool atomic = false;
+    };
+    struct Byte {
+        Access write, read, other_read;///< the last of each, and a read by another thread
+    };
+    [[nodiscard]] const Memory *memory_of(uintptr_t begin, uintptr_t end) const;
+    [[nodiscard]] static bool unordered(const Access &before, const Where &now);
+    void check_byte(Byte &byte, const Access &now, bool writes, const Memory &memory,
+                    uintptr_t address);
+    void race(const Access &before, bool wrote, const Access &now, bool writes,
+              const Memory &memory, uintptr_t address);
+
+    std::vector<Memory> _memories;
+    Memory _shared{0, 0, "shared memory", false};
+    std::unordered_map<uintptr_t, Byte> _bytes, _shared_bytes;
+    std::exception_ptr _error;
+};
+
+}// namespace luisa::tile::emulator

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulator/team.h"
+
+#include "emit/llvm/team.h"
+#include "ir/payload.h"
+#include "runtime/emulator/observer.h"
+
+#include <luisa/tile/error.h>
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace luisa::tile::emulator {
+
+namespace {
+
+namespace context = boost::context::detail;
+
+/// Memory that pages in when it is used.
+class Pages {
+public:
+    void reserve(size_t bytes) {
+        if (bytes <= _bytes) {
+            return;
+        }
+        release();
+        void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) {
+            throw OutOfMemoryError{"no memory for the stacks of " + std::to_string(bytes >> 10) +
+                                   " KiB that the threads of a block need"};
+        }
+        _data = static_cast<char *>(memory);
+        _bytes = bytes;
+    }
+    [[nodiscard]] char *data() const noexcept { return _data; }
+    Pages() = default;
+    Pages(const Pages &) = delete;
+    Pages &operator=(const Pages &) = delete;
+    ~Pages() { release(); }
+
+private:
+    void release() {
+        if (_data) {
+            munmap(_data, _bytes);
+            _data = nullptr;
+            _bytes = 0;
+        }
+    }
+    char *_data = nullptr;
+    size_t _bytes = 0;
+};
+
+constexpr size_t stack_bytes = 128 << 10;
+constexpr int warp = 32;
+
+/// The threads of one block, one of which runs at a time.
+class Block final : public emit::Team {
+public:
+    Block(const Launch &launch, int64_t number, char *stacks, void *shared)
+        : _launch{launch}, _number{number}, _stacks{stacks}, _shared{shared},
+          _threads(static_cast<size_t>(launch.threads)) {}
+
+    void run();
+
+    int64_t thread() noexcept override { return _current; }
+    int64_t threads() noexcept override { return _launch.threads; }
+    int64_t block() noexcept override { return _number; }
+    int64_t blocks() noexcept override { return _launch.blocks; }
+    void *shared() noexcept override { return _shared; }
+    void barrier(const ir::Operation *at) noexcept override {
+        current().at = at;
+        wait(State::AT_BARRIER);
+    }
+    bool access(const void *address, int64_t bytes, emit::AccessKind kind,
+                const ir::Operation *at) noexcept override {
+        return !_launch.observer ||
+               _launch.observer->access({_number, _current, _interval}, address, bytes, kind, at);
+    }
+    uint64_t exchange(uint64_t bits, int32_t by, int32_t mode) noexcept override {
+        auto &own = current();
+        own.bits = bits;
+        own.by = by;
+        own.mode = mode;
+        wait(State::AT_EXCHANGE);
+        return own.bits;
+    }
+
+private:
+    enum class State : uint8_t { READY, AT_BARRIER, AT_EXCHANGE, DONE };
+    struct Thread {
+        context::fcontext_t where = nullptr;///< where it goes on
+        State state = State::READY;
+        uint64_t bits = 0;///< offered, then received
+        int32_t by = 0, mode = 0;
+        const ir::Operation *at = nullptr;///< the barrier where it waits
+    };
+    Thread &current() noexcept { return _threads[static_cast<size_t>(_current)]; }
+
+    static void enter(context::transfer_t from) noexcept;
+    void wait(State state) noexcept;
+    void resume(int64_t thread);
+    [[nodiscard]] bool all_in(size_t first, size_t last, State state) const;
+    bool release_warps();
+    bool release_block();
+    void exchange_in(size_t first, size_t last);
+    [[noreturn]] void stuck() const;
+
+    const Launch &_launch;
+    int64_t _number;
+    char *_stacks;
+    void *_shared;
+    std::vector<Thread> _threads;
+    int64_t _current = 0, _interval = 0;
+    context::fcontext_t _scheduler = nullptr;
+};
+
+void Block::enter(context::transfer_t from) noexcept {
+    auto &self = *static_cast<Block *>(from.data);
+    self._scheduler = from.fctx;
+    const auto &launch = self._launch;
+    launch.run(launch.args, launch.scratch);
+    self.wait(State::DONE);
+}
+
+void Block::wait(State state) noexcept {
+    current().state = state;
+    _scheduler = context::jump_fcontext(_scheduler, this).fctx;
+}
+
+void Block::resume(int64_t thread) {
+    _current = thread;
+    auto &t = current();
+    t.state = State::READY;
+    t.where = context::jump_fcontext(t.where, this).fctx;
+}
+
+bool Block::all_in(size_t first, size_t last, State state) const {
+    return std::all_of(_threads.begin() + static_cast<std::ptrdiff_t>(first),
+                       _threads.begin() + static_cast<std::ptrdiff_t>(last),
+                       [&](const Thread &t) { return t.state == state; });
+}
+
+/// What each lane of a warp receives: its own where the lane that it names does not exist.
+void Block::exchange_in(size_t first, size_t last) {
+    std::vector<uint64_t> offered;
+    for (auto i = first; i < last; ++i) {
+        offered.push_back(_threads[i].bits);
+    }
+    auto lanes = static_cast<int64_t>(last - first);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+        auto &t = _threads[first + static_cast<size_t>(lane)];
+        int64_t from = 0;
+        switch (static_cast<ir::ExchangeMode>(t.mode)) {
+            case ir::ExchangeMode::XOR: from = lane ^ t.by; break;
+            case ir::ExchangeMode::UP: from = lane - t.by; break;
+            case ir::ExchangeMode::DOWN: from = lane + t.by; break;
+            case ir::ExchangeMode::INDEX: from = t.by; break;
+        }
+        t.bits = offered[static_cast<size_t>(from >= 0 && from < lanes ? from : lane)];
+        t.state = State::READY;
+    }
+}
+
+/// Lets the warps go on whose threads have all come to an exchange.
+bool Block::release_warps() {
+    bool any = false;
+    for (size_t first = 0; first < _threads.size(); first += warp) {
+        auto last = std::min(first + warp, _threads.size());
+        if (all_in(first, last, State::AT_EXCHANGE)) {
+            exchange_in(first, last);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/// Lets all threads go on when they have come to a barrier.
+bool Block::release_block() {
+    if (!all_in(0, _threads.size(), State::AT_BARRIER)) {
+        return false;
+    }
+    for (auto &t : _threads) {
+        if (t.at != _threads.front().at && _launch.observer) {
+            _launch.observer->divergence(_number, _threads.front().at, t.at);
+        }
+        t.state = State::READY;
+    }
+    ++_interval;
+    return true;
+}
+
+void Block::stuck() const {
+    auto count = [&](State state) {
+        return std::count_if(_threads.begin(), _threads.end(),
+                             [&](const Thread &t) { return t.state == state; });
+    };
+    throw DeviceError{"block " + std::to_string(_number) + " cannot go on: of its " +
+                      std::to_string(_threads.size()) + " threads " +
+                      std::to_string(count(State::AT_BARRIER)) + " wait at a barrier, " +
+                      std::to_string(count(State::AT_EXCHANGE)) + " at an exchange, and " +
+                      std::to_string(count(State::DONE)) + " are done"};
+}
+
+void Block::run() {
+    for (size_t i = 0; i < _threads.size(); ++i) {
+        auto *top = _stacks + (i + 1) * stack_bytes;
+        _threads[i].where = context::make_fcontext(top, stack_bytes, &Block::enter);
+    }
+    std::vector<size_t> order(_threads.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::mt19937 engine{_launch.seed};
+    while (!all_in(0, _threads.size(), State::DONE)) {
+        if (_launch.seed) {
+            std::shuffle(order.begin(), order.end(), engine);
+        }
+        bool ran = false;
+        for (auto i : order) {
+            if (_threads[i].state == State::READY) {
+                resume(static_cast<int64_t>(i));
+                ran = true;
+            }
+        }
+        bool warps = release_warps(), block = release_block();
+        if (!ran && !warps && !block) {
+            stuck();
+        }
+    }
+}
+
+struct AlignedFree {
+    void operator()(void *p) const noexcept { std::free(p); }
+};
+
+}// namespace
+
+void run_block(const Launch &launch, int64_t block) {
+    thread_local Pages stacks;
+    thread_local std::unique_ptr<void, AlignedFree> shared;
+    thread_local size_t shared_bytes = 0;
+    stacks.reserve(static_cast<size_t>(launch.threads) * stack_bytes);
+    if (launch.shared_bytes > shared_bytes) {
+        shared_bytes = (launch.shared_bytes + 4095) / 4096 * 4096;
+        shared.reset(std::aligned_alloc(128, shared_bytes));
+        if (!shared) {
+            shared_bytes = 0;
+            throw OutOfMemoryError{"no memory for the shared memory of a block"};
+        }
+    }
+    Block team{launch, block, stacks.data(), shared.get()};
+    emit::TeamScope scope{&team};
+    if (launch.observer) {
+        launch.observer->begin_block(block, shared.get(), launch.shared_bytes);
+    }
+    team.run();
+    if (launch.observer) {
+        launch.observer->rethrow();
+    }
+}
+
+}// namespace luisa::tile::emulator

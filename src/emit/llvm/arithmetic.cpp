@@ -165,8 +165,12 @@ llvm::Value *Emitter::extremum(Opcode op, ScalarType type, llvm::Value *a, llvm:
                                 : (low ? llvm::Intrinsic::umin : llvm::Intrinsic::umax);
         return intrinsic(id, {a, b});
     }
+    if (_gpu && size_of(type) == 4) {
+        return gpu_extremum(op, a, b);
+    }
+    bool own = _is_x86 || _gpu;
     if (op == Opcode::FMIN || op == Opcode::FMAX) {
-        if (!_is_x86) {
+        if (!own) {
             return intrinsic(low ? llvm::Intrinsic::minimumnum : llvm::Intrinsic::maximumnum,
                              {a, b});
         }
@@ -176,7 +180,7 @@ llvm::Value *Emitter::extremum(Opcode op, ScalarType type, llvm::Value *a, llvm:
         return _b.CreateSelect(a_nan, _b.CreateSelect(b_nan, _b.CreateFAdd(a, b), b), one);
     }
     // The instructions ignore a NaN or hand a signalling one on; a sum quiets it.
-    auto *result = _is_x86 ? ordered_extremum(low, size_of(type) == 8, a, b)
+    auto *result = own ? ordered_extremum(low, size_of(type) == 8, a, b)
                    : low   ? intrinsic(llvm::Intrinsic::minimum, {a, b})
                            : intrinsic(llvm::Intrinsic::maximum, {a, b});
     return _b.CreateSelect(_b.CreateFCmpUNO(a, b), _b.CreateFAdd(a, b), result);

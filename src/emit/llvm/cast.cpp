@@ -43,8 +43,12 @@ llvm::Value *Emitter::to_float32(llvm::Value *value, ScalarType from) {
     }
 }
 
-/// Nearest even in integer code: the native instruction flushes subnormals.
+/// Nearest even in integer code: the CPU's instruction flushes subnormals.
 llvm::Value *Emitter::to_bfloat16(llvm::Value *value) {
+    if (_gpu) {
+        auto *narrow = _b.CreateFPTrunc(value, widened(_b.getBFloatTy(), value));
+        return _b.CreateBitCast(narrow, widened(_b.getInt16Ty(), value));
+    }
     auto *word = widened(_b.getInt32Ty(), value);
     auto *bits = _b.CreateBitCast(value, word);
     auto constant = [&](uint64_t c) { return llvm::ConstantInt::get(word, c); };

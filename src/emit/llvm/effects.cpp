@@ -17,7 +17,7 @@ llvm::Value *Emitter::atomic_read(const ir::Operation &op) {
     }
     auto *load = _b.CreateAlignedLoad(type_of(*op.result()->type()), operand(op, 0),
                                       llvm::Align(op.get<ir::MemoryPayload>().align));
-    load->setAtomic(relaxed);
+    load->setAtomic(relaxed, _scope);
     return load;
 }
 
@@ -32,7 +32,7 @@ llvm::Value *Emitter::atomic_update(const ir::Operation &op) {
     llvm::Align align(size_of(type));
     if (kind == AtomicOp::COMPARE_EXCHANGE) {
         auto *pair = _b.CreateAtomicCmpXchg(address, operand(op, 2), value, align, relaxed,
-                                            relaxed);
+                                            relaxed, _scope);
         return _b.CreateExtractValue(pair, 0);
     }
     using Update = llvm::AtomicRMWInst;
@@ -49,7 +49,7 @@ llvm::Value *Emitter::atomic_update(const ir::Operation &op) {
             default: internal_error("an atomic update of unknown kind");
         }
     }();
-    return _b.CreateAtomicRMW(update, address, value, align, relaxed);
+    return _b.CreateAtomicRMW(update, address, value, align, relaxed, _scope);
 }
 
 /// The bits of a scalar as a word.
@@ -59,11 +59,9 @@ llvm::Value *Emitter::word_of(llvm::Value *value) {
     return _b.CreateZExt(integer, _b.getInt64Ty());
 }
 
-/// Puts the values in the function's frame and calls the runtime; after a failed check the function ends, for
-/// what follows may rely on it.
+/// After a failed check the function ends, for what follows may rely on it.
 void Emitter::report(const ir::Operation &op) {
     const auto &payload = op.get<ir::ReportPayload>();
-    size_t first = payload.checks ? 1 : 0;
     llvm::BasicBlock *passed = nullptr;
     if (payload.checks) {
         auto *failed = llvm::BasicBlock::Create(_context, "check.failed", _function);
@@ -75,10 +73,30 @@ void Emitter::report(const ir::Operation &op) {
     if (payload.once) {
         auto *says = llvm::BasicBlock::Create(_context, "report", _function);
         done = llvm::BasicBlock::Create(_context, "reported", _function);
-        auto *thread = call_team(TeamCall::THREAD, _b.getInt64Ty(), {});
+        auto *thread = _gpu ? number_of({ir::ParticipantKind::THREAD}, false)
+                            : call_team(TeamCall::THREAD, _b.getInt64Ty(), {});
         _b.CreateCondBr(_b.CreateIsNull(thread), says, done);
         _b.SetInsertPoint(says);
     }
+    if (_gpu) {
+        record_report(op);
+    } else {
+        call_report(op);
+    }
+    if (done) {
+        _b.CreateBr(done);
+        _b.SetInsertPoint(done);
+    }
+    if (payload.checks) {
+        _b.CreateRetVoid();
+        _b.SetInsertPoint(passed);
+    }
+}
+
+/// Puts the values in the function's frame and calls the runtime.
+void Emitter::call_report(const ir::Operation &op) {
+    const auto &payload = op.get<ir::ReportPayload>();
+    size_t first = payload.checks ? 1 : 0;
     auto count = op.operand_count() - first;
     auto *type = llvm::ArrayType::get(_b.getInt64Ty(), std::max<size_t>(count, 1));
     auto &entry = _function->getEntryBlock();
@@ -92,14 +110,6 @@ void Emitter::report(const ir::Operation &op) {
                                               false);
     _b.CreateCall(_module->getOrInsertFunction(report_symbol, signature),
                   {_b.getInt64(static_cast<uint64_t>(payload.site)), words});
-    if (done) {
-        _b.CreateBr(done);
-        _b.SetInsertPoint(done);
-    }
-    if (payload.checks) {
-        _b.CreateRetVoid();
-        _b.SetInsertPoint(passed);
-    }
 }
 
 }// namespace luisa::tile::emit

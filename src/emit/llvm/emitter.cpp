@@ -8,17 +8,21 @@ namespace luisa::tile::emit {
 using ir::Opcode;
 
 Emitter::Emitter(llvm::LLVMContext &context, const CpuTarget &target,
-                 const llvm::MCSubtargetInfo &features)
-    : _context{context}, _target{target}, _b{context} {
-    _has_avx512 = features.checkFeatures("+avx512f");
-    _has_avx512vl = features.checkFeatures("+avx512vl");
-    _has_avx512dq = features.checkFeatures("+avx512dq");
+                 const llvm::MCSubtargetInfo &features, const GpuOptions *gpu)
+    : _context{context}, _target{target}, _b{context}, _gpu{gpu} {
     _is_x86 = features.getTargetTriple().isX86();
+    // Others do not know the names.
+    _has_avx512 = _is_x86 && features.checkFeatures("+avx512f");
+    _has_avx512vl = _is_x86 && features.checkFeatures("+avx512vl");
+    _has_avx512dq = _is_x86 && features.checkFeatures("+avx512dq");
 }
 
 std::unique_ptr<llvm::Module> Emitter::emit(const ir::Module &machine) {
     require(machine.form == ir::Form::MACHINE, "only Machine form is emitted");
     _module = std::make_unique<llvm::Module>("luisa.tile", _context);
+    if (_gpu) {
+        begin_gpu_module(machine);
+    }
     for (const auto &function : machine.functions()) {
         emit_function(function);
     }
@@ -33,14 +37,7 @@ void Emitter::emit_function(const ir::Function &function) {
     auto *type = llvm::FunctionType::get(_b.getVoidTy(), parameters, false);
     _function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, function.name,
                                        _module.get());
-    _function->addFnAttr(llvm::Attribute::NoUnwind);
-    _function->addFnAttr("denormal-fp-math", "ieee,ieee");
-    _function->addFnAttr("target-cpu", _target.cpu);
-    _function->addFnAttr("target-features", _target.features);
-    if (_has_avx512) {
-        // No "min-legal-vector-width": with it, some CPUs would split 512-bit vectors.
-        _function->addFnAttr("prefer-vector-width", "512");
-    }
+    mark_function(function);
     _values.clear();
     for (size_t i = 0; i < parameters.size(); ++i) {
         auto *argument = _function->getArg(static_cast<unsigned>(i));
@@ -49,15 +46,32 @@ void Emitter::emit_function(const ir::Function &function) {
         }
         _values[function.body->argument(i)] = argument;
     }
+    _b.SetInsertPoint(llvm::BasicBlock::Create(_context, "entry", _function));
+    if (_gpu && parameters.size() > 1) {
+        _values[function.body->argument(1)] = global_pointer(_function->getArg(1));
+    }
+    emit_region(*function.body);
+    _b.CreateRetVoid();
+}
+
+void Emitter::mark_function(const ir::Function &function) {
+    _function->addFnAttr(llvm::Attribute::NoUnwind);
+    _function->addFnAttr("denormal-fp-math", "ieee,ieee");
+    _function->addFnAttr("target-cpu", _target.cpu);
+    _function->addFnAttr("target-features", _target.features);
+    if (_has_avx512) {
+        // No "min-legal-vector-width": with it, some CPUs would split 512-bit vectors.
+        _function->addFnAttr("prefer-vector-width", "512");
+    }
+    if (_gpu) {
+        return mark_kernel(function);
+    }
     // The argument block is read only and nobody else's; scratch belongs to this thread.
     _function->addParamAttr(0, llvm::Attribute::NoAlias);
     _function->addParamAttr(0, llvm::Attribute::ReadOnly);
-    if (parameters.size() > 3) {
+    if (_function->arg_size() > 3) {
         _function->addParamAttr(3, llvm::Attribute::NoAlias);
     }
-    _b.SetInsertPoint(llvm::BasicBlock::Create(_context, "entry", _function));
-    emit_region(*function.body);
-    _b.CreateRetVoid();
 }
 
 void Emitter::emit_region(const ir::Region &region) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "emit/llvm/jit.h"
+#include "emit/llvm/ptx.h"
 #include "emit/llvm/team.h"
 #include "ir/module.h"
 
@@ -22,12 +23,17 @@ namespace luisa::tile::emit {
 /// Machine form says becomes one or a few instructions.
 class Emitter {
 public:
+    /// With `gpu`, functions are kernels of that GPU; it must outlive the emitter.
     Emitter(llvm::LLVMContext &context, const CpuTarget &target,
-            const llvm::MCSubtargetInfo &features);
+            const llvm::MCSubtargetInfo &features, const GpuOptions *gpu = nullptr);
     std::unique_ptr<llvm::Module> emit(const ir::Module &machine);
+    /// After `emit`, of a GPU's module: whether it reports, and the most values that a report has.
+    [[nodiscard]] bool reports() const noexcept { return _reports; }
+    [[nodiscard]] size_t report_values() const noexcept { return _report_values; }
 
 private:
     void emit_function(const ir::Function &function);
+    void mark_function(const ir::Function &function);
     void emit_region(const ir::Region &region);
     void emit_operation(const ir::Operation &op);
 
@@ -70,6 +76,21 @@ private:
     llvm::Value *atomic_update(const ir::Operation &op);
     llvm::Value *word_of(llvm::Value *value);
     void report(const ir::Operation &op);
+    void call_report(const ir::Operation &op);
+
+    // gpu.cpp
+    void begin_gpu_module(const ir::Module &machine);
+    void mark_kernel(const ir::Function &function);
+    llvm::Value *team(const ir::Operation &op);
+    llvm::Value *number_of(const ir::ParticipantPayload &payload, bool count);
+    llvm::Value *shared_address(int64_t offset);
+    llvm::Value *exchange(const ir::Operation &op);
+    llvm::Value *global_pointer(llvm::Value *pointer);
+    llvm::Value *gpu_extremum(ir::Opcode op, llvm::Value *a, llvm::Value *b);
+    llvm::Value *gpu_prefetch(llvm::Value *address);
+    llvm::Value *branch_around(const ir::Operation &op, llvm::Value *address, llvm::Value *value,
+                               llvm::Value *mask, llvm::Value *other);
+    void record_report(const ir::Operation &op);
 
     // team.cpp
     llvm::Value *call_team(TeamCall call, llvm::Type *result,
@@ -105,6 +126,12 @@ private:
 
     llvm::LLVMContext &_context;
     const CpuTarget &_target;
+    const GpuOptions *_gpu = nullptr;
+    const GpuKernel *_kernel = nullptr;///< what is known of the current function's launch
+    size_t _report_values = 0;
+    bool _reports = false;
+    llvm::SyncScope::ID _scope = llvm::SyncScope::System;///< of atomic operations
+    llvm::GlobalVariable *_shared_memory = nullptr;
     bool _is_x86 = false, _has_avx512 = false, _has_avx512vl = false, _has_avx512dq = false;
     std::unique_ptr<llvm::Module> _module;
     llvm::IRBuilder<> _b;

@@ -2,23 +2,16 @@
 #include "emit/llvm/jit.h"
 
 #include "emit/llvm/emitter.h"
-#include "emit/llvm/fatal.h"
+#include "emit/llvm/generate.h"
 #include "emit/llvm/report.h"
 #include "emit/llvm/target.h"
 
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/IR/DiagnosticHandler.h>
-#include <llvm/IR/DiagnosticInfo.h>
-#include <llvm/IR/DiagnosticPrinter.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/Object/ObjectFile.h>
-#include <llvm/Pass.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
-#include <llvm/Transforms/Scalar.h>
 
 #include <chrono>
 #include <cmath>
@@ -85,79 +78,10 @@ template<class T> T value_of(const char *what, llvm::Expected<T> value) {
     return std::move(*value);
 }
 
-/// An LLVM context whose errors are collected instead of ending the process.
-class Context : public llvm::LLVMContext {
-public:
-    explicit Context(bool names) {
-        setDiscardValueNames(!names);
-        setDiagnosticHandler(std::make_unique<Collector>(_errors));
-    }
-    /// Throws what code generation reported.
-    void check() const {
-        if (!_errors.empty()) {
-            throw CompileError{"LLVM cannot generate code: " + _errors};
-        }
-    }
-
-private:
-    struct Collector : llvm::DiagnosticHandler {
-        explicit Collector(std::string &errors) : errors{&errors} {}
-        bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-            if (info.getSeverity() == llvm::DS_Error) {
-                llvm::raw_string_ostream stream{*errors};
-                llvm::DiagnosticPrinterRawOStream printer{stream};
-                stream << (errors->empty() ? "" : "; ");
-                info.print(printer);
-            }
-            return true;
-        }
-        std::string *errors;
-    };
-    std::string _errors;
-};
-
 std::unique_ptr<llvm::Module> build(Context &context, const ir::Module &machine,
                                     const CpuTarget &target, llvm::TargetMachine &tm) {
-    auto module = Emitter{context, target, *tm.getMCSubtargetInfo()}.emit(machine);
-    module->setDataLayout(tm.createDataLayout());
-    module->setTargetTriple(tm.getTargetTriple());
-    std::string broken;
-    llvm::raw_string_ostream stream{broken};
-    if (llvm::verifyModule(*module, &stream)) {
-        internal_error("emitted LLVM IR is malformed: " + broken);
-    }
-    return module;
-}
-
-/// LLVM's passes for code generation but loop strength reduction: addresses come in the form that the
-/// instructions take, and it spends most of the time on large unrolled loops to need more registers.
-class CodeGenerationPasses : public llvm::legacy::PassManager {
-public:
-    void add(llvm::Pass *pass) override {
-        static const auto *reduction = [] {
-            std::unique_ptr<llvm::Pass> example{llvm::createLoopStrengthReducePass()};
-            return example->getPassID();
-        }();
-        if (pass->getPassID() == reduction) {
-            delete pass;
-        } else {
-            llvm::legacy::PassManager::add(pass);
-        }
-    }
-};
-
-llvm::SmallVector<char, 0> generate(Context &context, llvm::Module &module, llvm::TargetMachine &tm,
-                                    llvm::CodeGenFileType type) {
-    llvm::SmallVector<char, 0> bytes;
-    llvm::raw_svector_ostream stream{bytes};
-    CodeGenerationPasses passes;
-    if (tm.addPassesToEmitFile(passes, stream, nullptr, type, true)) {
-        throw CompileError{"this target cannot write the requested kind of file"};
-    }
-    FatalErrorsThrow guard;
-    passes.run(module);
-    context.check();
-    return bytes;
+    Emitter emitter{context, target, *tm.getMCSubtargetInfo()};
+    return emit::build(emitter, machine, tm);
 }
 
 size_t text_size(const llvm::MemoryBuffer &buffer) {
@@ -299,11 +223,7 @@ std::string generator_name() {
 std::string llvm_text(const ir::Module &machine, const CpuTarget &target) {
     auto tm = borrow_target_machine(target);
     Context context{true};
-    auto module = build(context, machine, target, *tm);
-    std::string text;
-    llvm::raw_string_ostream stream{text};
-    module->print(stream, nullptr);
-    return text;
+    return print(*build(context, machine, target, *tm));
 }
 
 std::string assembly_text(const ir::Module &machine, const CpuTarget &target) {

@@ -119,7 +119,8 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
             auto *load = _b.CreateAlignedLoad(memory_type(*result), address, llvm::Align(8));
             load->setMetadata(llvm::LLVMContext::MD_invariant_load,
                               llvm::MDNode::get(_context, {}));
-            return from_memory(load, result->scalar);
+            return _gpu && result->is_pointer() ? global_pointer(load)
+                                                : from_memory(load, result->scalar);
         }
         case Opcode::ADDRESS: return address(op);
         case Opcode::READ:
@@ -133,8 +134,11 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         case Opcode::PARTICIPANTS:
         case Opcode::BARRIER:
         case Opcode::SHARED:
-        case Opcode::EXCHANGE_LANES: return host_team(op);
+        case Opcode::EXCHANGE_LANES: return _gpu ? team(op) : host_team(op);
         case Opcode::PREFETCH: {
+            if (_gpu) {
+                return gpu_prefetch(operand(op, 0));
+            }
             const auto &payload = op.get<ir::PrefetchPayload>();
             auto locality = payload.level == 1 ? 3u : 2u;
             return _b.CreateIntrinsic(llvm::Intrinsic::prefetch, {_b.getPtrTy()},
@@ -181,8 +185,13 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
             llvm::commonAlignment(align, size_of(type.scalar) * static_cast<uint64_t>(lane)));
         return nullptr;
     }
+    if (_gpu && mask && !memory->isVectorTy()) {
+        return branch_around(op, address, value, mask, other);
+    }
     llvm::Instruction *instruction = nullptr;
     bool scalar_masked = mask && !memory->isVectorTy();
+    // On a GPU each thread has an index of its own.
+    indexed = indexed && (memory->isVectorTy() || scalar_masked);
     if (scalar_masked) {
         // One lane: the code generator turns it into a branch around the access.
         memory = llvm::FixedVectorType::get(memory, 1);

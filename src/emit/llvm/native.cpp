@@ -151,8 +151,10 @@ llvm::Value *Emitter::table_global(const std::vector<uint32_t> &entries) {
     auto *data = llvm::ConstantDataArray::get(_context, entries);
     auto *&global = _tables[data];
     if (!global) {
-        global = new llvm::GlobalVariable(*_module, data->getType(), true,
-                                          llvm::GlobalValue::PrivateLinkage, data, "table");
+        // A GPU's threads may each want another entry: constant memory would give them one after the other.
+        global = new llvm::GlobalVariable(
+            *_module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "table",
+            nullptr, llvm::GlobalValue::NotThreadLocal, _gpu ? 1u : 0u);
         global->setAlignment(llvm::Align(64));
     }
     return global;

@@ -17,6 +17,7 @@ namespace {
 
 struct Idle {
     CpuTarget target;
+    std::string triple;
     std::unique_ptr<llvm::TargetMachine> machine;
 };
 
@@ -41,6 +42,16 @@ void initialise_targets() {
     });
 }
 
+void initialise_nvptx() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        LLVMInitializeNVPTXTargetInfo();
+        LLVMInitializeNVPTXTarget();
+        LLVMInitializeNVPTXTargetMC();
+        LLVMInitializeNVPTXAsmPrinter();
+    });
+}
+
 void check_features(const llvm::MCSubtargetInfo &facts, const std::string &features) {
     llvm::SmallVector<llvm::StringRef, 128> list;
     llvm::StringRef{features}.split(list, ',', -1, false);
@@ -56,9 +67,13 @@ void check_features(const llvm::MCSubtargetInfo &facts, const std::string &featu
     }
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const CpuTarget &target) {
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const CpuTarget &target,
+                                                         const std::string &name) {
     initialise_targets();
-    llvm::Triple triple{llvm::sys::getProcessTriple()};
+    llvm::Triple triple{name.empty() ? llvm::sys::getProcessTriple() : name};
+    if (triple.isNVPTX()) {
+        initialise_nvptx();
+    }
     std::string message;
     const auto *found = llvm::TargetRegistry::lookupTarget(triple, message);
     if (!found) {
@@ -85,24 +100,25 @@ void ReturnTargetMachine::operator()(llvm::TargetMachine *machine) const {
     std::unique_ptr<llvm::TargetMachine> owned{machine};
     std::lock_guard lock{pool().mutex};
     if (pool().idle.size() < kept_machines) {
-        pool().idle.push_back({target, std::move(owned)});
+        pool().idle.push_back({target, triple, std::move(owned)});
     }
 }
 
-BorrowedTargetMachine borrow_target_machine(const CpuTarget &target) {
+BorrowedTargetMachine borrow_target_machine(const CpuTarget &target, const std::string &triple) {
     {
         std::lock_guard lock{pool().mutex};
         auto &idle = pool().idle;
         auto found = std::find_if(idle.begin(), idle.end(), [&](const Idle &i) {
-            return i.target.cpu == target.cpu && i.target.features == target.features;
+            return i.target.cpu == target.cpu && i.target.features == target.features &&
+                   i.triple == triple;
         });
         if (found != idle.end()) {
             auto machine = std::move(found->machine);
             idle.erase(found);
-            return {machine.release(), {target}};
+            return {machine.release(), {target, triple}};
         }
     }
-    return {make_target_machine(target).release(), {target}};
+    return {make_target_machine(target, triple).release(), {target, triple}};
 }
 
 CpuTarget host_cpu() {

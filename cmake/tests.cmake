@@ -90,6 +90,12 @@ foreach(kind ${kinds})
     endif()
   endforeach()
 endforeach()
+# Stands for NVIDIA's driver in tests of the runtime.
+add_library(fake_cuda MODULE ${PROJECT_SOURCE_DIR}/tests/support/fake_cuda.cpp)
+target_include_directories(fake_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_compile_features(fake_cuda PRIVATE cxx_std_20)
+add_dependencies(unit_runtime fake_cuda)
+target_compile_definitions(unit_runtime PRIVATE FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
 # The reference of the math functions.
 if(TARGET unit_math)
   target_link_libraries(unit_math PRIVATE mpfr gmp)

@@ -4,6 +4,7 @@
 #include "frontend/kernel_access.h"
 #include "interpreter/interpreter.h"
 #include "ir/effects.h"
+#include "runtime/cuda/device.h"
 #include "runtime/memory.h"
 #include "target/cpu.h"
 #include "types/float_environment.h"
@@ -54,6 +55,21 @@ uint32_t fork_generation() {
     return generation.load(std::memory_order_relaxed);
 }
 
+/// The number of a GPU in "cuda" and "cuda:1".
+int cuda_ordinal(const std::string &name) {
+    if (name == "cuda") {
+        return 0;
+    }
+    int number = 0;
+    const auto *begin = name.data() + std::strlen("cuda:"), *end = name.data() + name.size();
+    auto [rest, error] = std::from_chars(begin, end, number);
+    if (error != std::errc{} || rest != end || number < 0) {
+        throw TargetError{"no device called '" + name +
+                          "'; a GPU is \"cuda\" or \"cuda:\" and its number, such as \"cuda:1\""};
+    }
+    return number;
+}
+
 emit::CpuTarget cpu_target(const std::string &name) {
     auto host = emit::host_cpu();
     if (name.empty() || name == host.cpu) {
@@ -71,7 +87,11 @@ emit::CpuTarget cpu_target(const std::string &name) {
 }// namespace
 
 std::shared_ptr<void> allocate(const Device &device, size_t bytes) {
-    static_cast<void>(device.shared_impl());
+    const auto &impl = device.shared_impl();
+    if (impl->accelerator) {
+        impl->check_process();
+        return impl->accelerator->allocate(bytes);
+    }
     void *memory = runtime::allocate_memory(bytes);
     if (!memory) {
         throw OutOfMemoryError{"no memory for a tensor of " + std::to_string(bytes) + " bytes"};
@@ -112,9 +132,14 @@ DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
         auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
         options.threads = threads_from_environment(cores);
     }
+    if (name == "cuda" || name.starts_with("cuda:")) {
+        accelerator = cuda::make_accelerator(cuda_ordinal(name), *this);
+    }
     if (is_cpu()) {
         target = cpu_target(options.cpu);
         pool = std::make_unique<Pool>(options.threads);
+    }
+    if (is_cpu() || accelerator) {
         if (options.cache) {
             disk = tile::cache::ObjectCache::open(options.cache_directory, options.cache_bytes,
                                                   [this](const std::string &text) { warn(text); });
@@ -199,6 +224,11 @@ void DeviceImpl::build(ShaderImpl &shader, bool use_disk) {
     for (auto *op : *shader.module->kernel()->body) {
         note_stores(*op, shader.stored);
     }
+    if (accelerator) {
+        shader.accelerated = accelerator->compile(shader, false, use_disk ? disk.get() : nullptr);
+        shader.metadata = shader.accelerated->metadata();
+        return;
+    }
     if (!is_cpu()) {
         return;
     }
@@ -258,16 +288,22 @@ std::shared_ptr<const compiler::CpuKernel> ShaderImpl::alias_safe() const {
     return alias_code;
 }
 
+std::shared_ptr<const AcceleratorCode> ShaderImpl::accelerated_alias_safe() const {
+    std::lock_guard lock{alias_mutex};
+    if (!accelerated_alias_code) {
+        accelerated_alias_code =
+            device->accelerator->compile(*this, true, use_disk ? device->disk.get() : nullptr);
+    }
+    return accelerated_alias_code;
+}
+
 }// namespace runtime
 
 Device Device::create(const std::string &name, DeviceOptions options) {
-    if (name == "cuda" || name.starts_with("cuda")) {
-        throw TargetError{"device '" + name + "' is not part of this version; it has \"cpu\" and " +
-                          "\"interpreter\""};
-    }
-    if (name != "cpu" && name != "interpreter") {
+    if (name != "cpu" && name != "interpreter" && name != "cuda" && !name.starts_with("cuda:")) {
         throw TargetError{"no device called '" + name +
-                          "'; this build has \"cpu\" and \"interpreter\""};
+                          "'; there are \"cpu\", \"interpreter\", \"cuda\" and \"cuda:1\", "
+                          "\"cuda:2\", … of several GPUs"};
     }
     Device device;
     device._impl = std::make_shared<runtime::DeviceImpl>(name, std::move(options));
@@ -298,6 +334,9 @@ CompileResult Device::try_compile(const Kernel &kernel, CompileOptions compile_o
 
 std::string Device::description() const {
     std::string text = shared_impl()->name;
+    if (_impl->accelerator) {
+        return _impl->accelerator->description();
+    }
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0) {
         auto cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);

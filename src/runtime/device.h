@@ -5,6 +5,7 @@
 #include "compile/stored.h"
 #include "ir/module.h"
 #include "realize/cpu/program.h"
+#include "runtime/accelerator.h"
 #include "runtime/cpu/pool.h"
 
 #include <mutex>
@@ -22,12 +23,14 @@ struct ShaderImpl {
     std::string text;
     size_t words = 0;                               ///< of the argument block
     std::vector<const ir::Value *> stored;          ///< parameters that are written
-    std::shared_ptr<const compiler::CpuKernel> code;///< null on the interpreter
+    std::shared_ptr<const compiler::CpuKernel> code;///< of the CPU
+    std::shared_ptr<const AcceleratorCode> accelerated;///< of an accelerator
     ShaderMetadata metadata;
     bool use_disk = true;
 
     /// The variant for views that overlap a written one; compiled when first needed.
     [[nodiscard]] std::shared_ptr<const compiler::CpuKernel> alias_safe() const;
+    [[nodiscard]] std::shared_ptr<const AcceleratorCode> accelerated_alias_safe() const;
 
     std::mutex build_mutex;///< held by the thread that compiles
     bool built = false;
@@ -35,6 +38,7 @@ struct ShaderImpl {
 private:
     mutable std::mutex alias_mutex;
     mutable std::shared_ptr<const compiler::CpuKernel> alias_code;
+    mutable std::shared_ptr<const AcceleratorCode> accelerated_alias_code;
 };
 
 struct DeviceImpl {
@@ -64,6 +68,7 @@ struct DeviceImpl {
     DeviceOptions options;
     emit::CpuTarget target;
     std::unique_ptr<Pool> pool;
+    std::unique_ptr<Accelerator> accelerator;///< null on the CPU and the interpreter
     std::unique_ptr<tile::cache::ObjectCache> disk;///< null when there is none
     std::mutex mutex;                              ///< of the cache
     std::unordered_multimap<uint64_t, std::unique_ptr<ShaderImpl>> cache;///< by hash of the text
@@ -76,5 +81,9 @@ private:
     uint32_t _generation;///< of the process, see fork_generation
     static void note_stores(const ir::Operation &op, std::vector<const ir::Value *> &stored);
 };
+
+/// `dispatch` of device.h on a queue of the shader's device: checks, then starts. Null: on the host.
+void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc,
+              AcceleratorQueue *queue);
 
 }// namespace luisa::tile::runtime

@@ -2,6 +2,7 @@
 #include "emit/llvm/report.h"
 #include "interpreter/interpreter.h"
 #include "ir/report.h"
+#include "runtime/accelerator.h"
 #include "runtime/device.h"
 #include "runtime/memory.h"
 #include "runtime/overlap.h"
@@ -307,8 +308,18 @@ bool check_call(const ShaderImpl &shader, const Argument *arguments, int count, 
 }
 
 void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc) {
+    auto *accelerator = shader.device->accelerator.get();
+    auto queue = accelerator ? accelerator->make_queue() : nullptr;
+    dispatch(shader, arguments, count, loc, queue.get());
+    if (queue) {
+        queue->synchronize();
+    }
+}
+
+void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc,
+              AcceleratorQueue *queue) {
     bool aliases = check_call(shader, arguments, count, loc);
-    if (!shader.code) {
+    if (!shader.code && !queue) {
         std::vector<KernelArgument> list(static_cast<size_t>(count));
         for (int i = 0; i < count; ++i) {
             auto &to = list[static_cast<size_t>(i)];
@@ -347,7 +358,10 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, So
             *word++ = static_cast<uint64_t>(a.strides[d]);
         }
     }
-    if (aliases) {
+    if (queue) {
+        queue->launch(shader, aliases ? shader.accelerated_alias_safe() : shader.accelerated,
+                      {words, shader.words}, {arguments, static_cast<size_t>(count)}, loc);
+    } else if (aliases) {
         auto safe = shader.alias_safe();
         run_cpu(shader, *safe, words);
     } else {

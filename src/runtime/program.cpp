@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/program.h"
 
+#include "runtime/accelerator.h"
 #include "runtime/device.h"
 #include "runtime/memory.h"
 
@@ -53,6 +54,16 @@ struct ProgramState {
     }
     [[nodiscard]] std::string argument(int i) const {
         return "argument " + parameter(i) + " of program '" + form.options.name + "'";
+    }
+    /// Memory for the temporaries of a dispatch. Dispatches on an accelerator overlap, so each gets its own.
+    void *temporaries(size_t bytes, AcceleratorQueue *queue) {
+        if (queue) {
+            auto own = form.device.impl()->accelerator->allocate(bytes);
+            queue->keep(own);
+            return own.get();
+        }
+        reserve(bytes);
+        return memory;
     }
     void reserve(size_t bytes) {
         if (bytes <= memory_bytes) {
@@ -276,12 +287,12 @@ void check_program(ProgramState &program, const Argument *arguments, int count, 
     }
 }
 
-void run_program(ProgramState &program, const Argument *arguments, int count, SourceLoc loc) {
+void run_program(ProgramState &program, const Argument *arguments, int count, SourceLoc loc,
+                 AcceleratorQueue *queue) {
     const auto recorded = prepare(program, arguments, count, loc);
     auto &recording = *recorded;
     std::lock_guard lock{program.running_mutex};
-    program.reserve(recording.bytes);
-    auto *temporaries = static_cast<char *>(program.memory);
+    auto *temporaries = static_cast<char *>(program.temporaries(recording.bytes, queue));
     for (size_t i = 0; i < recording.commands.size(); ++i) {
         auto &command = recording.commands[i];
         for (size_t j = 0; j < command.arguments.size(); ++j) {
@@ -290,7 +301,7 @@ void run_program(ProgramState &program, const Argument *arguments, int count, So
         }
         try {
             runtime::dispatch(*command.shader.impl(), command.resolved.data(),
-                              static_cast<int>(command.resolved.size()), loc);
+                              static_cast<int>(command.resolved.size()), loc, queue);
         } catch (const Error &error) {
             rethrow(program, recording, i, error);
         }

@@ -6,20 +6,35 @@
 
 namespace luisa::tile::runtime {
 
-void EventState::record() noexcept {
+void EventState::record(std::shared_ptr<Mark> at) noexcept {
     std::lock_guard lock{mutex};
     ++done;
+    mark = std::move(at);
     time = std::chrono::steady_clock::now();
     changed.notify_all();
 }
 
-void EventState::wait(uint64_t records) {
+std::shared_ptr<Mark> EventState::wait_for_mark(uint64_t records) {
     std::unique_lock lock{mutex};
     changed.wait(lock, [&] { return done >= records; });
+    return mark;
 }
 
-StreamQueue::StreamQueue(std::shared_ptr<DeviceImpl> device) : _state{std::make_shared<State>()} {
+void EventState::wait(uint64_t records) {
+    if (auto reached_by = wait_for_mark(records)) {
+        reached_by->wait();
+    }
+}
+
+StreamQueue::StreamQueue(std::shared_ptr<DeviceImpl> device, bool threaded)
+    : _state{std::make_shared<State>()} {
     _state->device = std::move(device);
+    if (_state->device->accelerator) {
+        _state->work = _state->device->accelerator->make_queue();
+    }
+    if (!threaded) {
+        return;
+    }
     try {
         _thread = std::thread{[state = _state] { work(*state); }};
     } catch (const std::system_error &error) {
@@ -29,6 +44,9 @@ StreamQueue::StreamQueue(std::shared_ptr<DeviceImpl> device) : _state{std::make_
 }
 
 StreamQueue::~StreamQueue() {
+    if (!_thread.joinable()) {
+        return;
+    }
     if (_state->device->forked()) {
         // The thread stayed in the parent process, and its lock may be held forever: both are left alone.
         static_cast<void>(new auto{std::move(_thread)});
@@ -49,6 +67,9 @@ StreamQueue::~StreamQueue() {
 
 void StreamQueue::push(std::function<void()> command, Kind kind) {
     _state->device->check_process();
+    if (!_thread.joinable()) {
+        return command();
+    }
     std::lock_guard lock{_state->mutex};
     _state->commands.push_back({std::move(command), kind});
     _state->changed.notify_all();
@@ -57,6 +78,9 @@ void StreamQueue::push(std::function<void()> command, Kind kind) {
 void StreamQueue::wait() {
     auto &state = *_state;
     state.device->check_process();
+    if (!_thread.joinable()) {
+        return state.work->synchronize();
+    }
     if (_thread.get_id() == std::this_thread::get_id()) {
         throw StateError{"a callback synchronizes the stream that runs it, which would never end"};
     }
@@ -64,6 +88,9 @@ void StreamQueue::wait() {
     state.changed.wait(lock, [&] { return state.commands.empty() && !state.busy; });
     if (state.error) {
         std::rethrow_exception(std::exchange(state.error, nullptr));
+    }
+    if (state.work) {
+        state.work->synchronize();
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "runtime/accelerator.h"
 #include "runtime/device.h"
 
 #include <chrono>
@@ -18,27 +19,36 @@ struct EventState {
     std::condition_variable changed;
     uint64_t submitted = 0, done = 0;///< records
     std::chrono::steady_clock::time_point time{};
+    std::shared_ptr<Mark> mark;///< of the last record, on an accelerator
 
-    void record() noexcept;
+    /// On an accelerator, the record is done when `at` is reached.
+    void record(std::shared_ptr<Mark> at = nullptr) noexcept;
     /// Returns when `records` records are done.
     void wait(uint64_t records);
+    /// Returns when `records` records were submitted to their queues, with what the last one is reached by.
+    [[nodiscard]] std::shared_ptr<Mark> wait_for_mark(uint64_t records);
 };
 
-/// The thread of an asynchronous stream and the commands that wait for it.
+/// What a stream needs beyond its caller's thread: on an accelerator its queue, and if it is asynchronous a
+/// thread and the commands that wait for it.
 class StreamQueue {
 public:
     /// What a command may be skipped for: nothing, or an earlier error.
     enum class Kind : uint8_t { SKIPPABLE, ALWAYS };
 
-    explicit StreamQueue(std::shared_ptr<DeviceImpl> device);
+    StreamQueue(std::shared_ptr<DeviceImpl> device, bool threaded);
     /// Runs what waits, then ends the thread. A callback may be the one that drops its own stream.
     ~StreamQueue();
     StreamQueue(const StreamQueue &) = delete;
     StreamQueue &operator=(const StreamQueue &) = delete;
 
+    /// Without a thread the command runs at once.
     void push(std::function<void()> command, Kind kind = Kind::SKIPPABLE);
     /// Returns when all commands are done; rethrows the first error since the last call.
     void wait();
+    [[nodiscard]] bool threaded() const noexcept { return _thread.joinable(); }
+    /// The accelerator's queue, to be used by commands; null on the host.
+    [[nodiscard]] AcceleratorQueue *work() const noexcept { return _state->work.get(); }
 
 private:
     struct Command {
@@ -48,6 +58,7 @@ private:
     /// Shared with the thread, which may outlive the queue.
     struct State {
         std::shared_ptr<DeviceImpl> device;
+        std::unique_ptr<AcceleratorQueue> work;
         std::mutex mutex;
         std::condition_variable changed;
         std::deque<Command> commands;

@@ -52,11 +52,23 @@ void run_copy(const runtime::CopyCommand &copy) noexcept {
               copy.to_host);
 }
 
+/// Also where the accelerator fails, since others may wait for the event.
+void record_on(runtime::EventState &state, runtime::AcceleratorQueue *work) {
+    std::shared_ptr<runtime::Mark> mark;
+    try {
+        mark = work ? work->record() : nullptr;
+    } catch (...) {
+        state.record();
+        throw;
+    }
+    state.record(std::move(mark));
+}
+
 /// An error on a stream's thread is far from the call that caused it: name the kernel and that call.
 void dispatch_later(const runtime::ShaderImpl &shader, const std::vector<Argument> &arguments,
-                    SourceLoc loc) {
+                    SourceLoc loc, runtime::AcceleratorQueue *work) {
     try {
-        runtime::dispatch(shader, arguments.data(), static_cast<int>(arguments.size()), loc);
+        runtime::dispatch(shader, arguments.data(), static_cast<int>(arguments.size()), loc, work);
     } catch (const Error &error) {
         auto notes = error.notes();
         notes.push_back(
@@ -71,6 +83,7 @@ Event::Event() : _state{std::make_shared<runtime::EventState>()} {}
 
 double Event::milliseconds_since(const Event &earlier) const {
     std::array<std::chrono::steady_clock::time_point, 2> times;
+    std::array<std::shared_ptr<runtime::Mark>, 2> marks;
     size_t i = 0;
     for (const auto *event : {&earlier, this}) {
         if (!event->_state) {
@@ -80,7 +93,14 @@ double Event::milliseconds_since(const Event &earlier) const {
         if (event->_state->done == 0 || event->_state->done < event->_state->submitted) {
             throw StateError{"an event is read before a stream has recorded it"};
         }
+        marks[i] = event->_state->mark;
         times[i++] = event->_state->time;
+    }
+    if (double device_time = 0; marks[0] && marks[1]) {
+        marks[1]->wait();
+        if (marks[1]->milliseconds_since(*marks[0], device_time)) {
+            return device_time;
+        }
     }
     return std::chrono::duration<double, std::milli>(times[1] - times[0]).count();
 }
@@ -103,8 +123,8 @@ void Event::synchronize() const {
 
 Stream::Stream(Device device, StreamOptions options) : _device{std::move(device)} {
     const auto &impl = _device.shared_impl();
-    if (options.async) {
-        _queue = std::make_unique<StreamQueue>(impl);
+    if (options.async || impl->accelerator) {
+        _queue = std::make_unique<StreamQueue>(impl, options.async);
     }
 }
 
@@ -127,7 +147,7 @@ runtime::DeviceImpl &Stream::device() const {
 Stream &Stream::operator<<(const runtime::CopyCommand &copy) {
     static_cast<void>(device());
     if (_queue) {
-        _queue->push([copy] { run_copy(copy); });
+        _queue->push([copy, work = _queue->work()] { work ? work->copy(copy) : run_copy(copy); });
     } else {
         run_copy(copy);
     }
@@ -148,7 +168,12 @@ Stream &Stream::operator<<(std::function<void()> callback) {
         throw ValueError{"an empty function is submitted to a stream"};
     }
     if (_queue) {
-        _queue->push(std::move(callback));
+        _queue->push([callback = std::move(callback), work = _queue->work()] {
+            if (work) {
+                work->synchronize();
+            }
+            callback();
+        });
     } else {
         callback();
     }
@@ -166,7 +191,11 @@ Stream &Stream::operator<<(const Event &event) {
     }
     if (_queue) {
         // Also after an error: others may wait for it.
-        _queue->push([state = event._state] { state->record(); }, StreamQueue::Kind::ALWAYS);
+        _queue->push(
+            [state = event._state, work = _queue->work()] {
+                record_on(*state, work);
+            },
+            StreamQueue::Kind::ALWAYS);
     } else {
         event._state->record();
     }
@@ -176,7 +205,12 @@ Stream &Stream::operator<<(const Event &event) {
 Stream &Stream::operator<<(const runtime::EventWait &wait) {
     static_cast<void>(device());
     if (_queue) {
-        _queue->push([wait] { wait.state->wait(wait.records); }, StreamQueue::Kind::ALWAYS);
+        _queue->push(
+            [wait, work = _queue->work()] {
+                auto mark = work ? wait.state->wait_for_mark(wait.records) : nullptr;
+                mark ? work->wait(mark) : wait.state->wait(wait.records);
+            },
+            StreamQueue::Kind::ALWAYS);
     } else {
         wait.state->wait(wait.records);
     }
@@ -197,9 +231,18 @@ void Stream::submit(const std::shared_ptr<const runtime::ShaderImpl> &shader,
         runtime::dispatch(*shader, arguments, count, loc);
         return;
     }
+    if (!_queue->threaded()) {
+        _queue->work()->keep(shader);
+        runtime::dispatch(*shader, arguments, count, loc, _queue->work());
+        return;
+    }
     runtime::check_call(*shader, arguments, count, loc);
-    _queue->push([shader, list = std::vector<Argument>(arguments, arguments + count), loc] {
-        dispatch_later(*shader, list, loc);
+    _queue->push([shader, list = std::vector<Argument>(arguments, arguments + count), loc,
+                  work = _queue->work()] {
+        if (work) {
+            work->keep(shader);
+        }
+        dispatch_later(*shader, list, loc, work);
     });
 }
 
@@ -214,9 +257,14 @@ void Stream::submit(const std::shared_ptr<runtime::ProgramState> &program,
         runtime::run_program(*program, arguments, count, loc);
         return;
     }
+    if (!_queue->threaded()) {
+        runtime::run_program(*program, arguments, count, loc, _queue->work());
+        return;
+    }
     runtime::check_program(*program, arguments, count, loc);
-    _queue->push([program, list = std::vector<Argument>(arguments, arguments + count), loc] {
-        runtime::run_program(*program, list.data(), static_cast<int>(list.size()), loc);
+    _queue->push([program, list = std::vector<Argument>(arguments, arguments + count), loc,
+                  work = _queue->work()] {
+        runtime::run_program(*program, list.data(), static_cast<int>(list.size()), loc, work);
     });
 }
 

@@ -18,8 +18,7 @@ function(luisa_tile_optimise_little target)
 endfunction()
 
 # An example is a test too. Its arguments are those of a `// test-args: …` comment, else --quick.
-function(luisa_tile_example source)
-  get_filename_component(name ${source} NAME_WE)
+function(luisa_tile_example source name)
   add_executable(example_${name} ${source})
   set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name})
   luisa_tile_optimise_little(example_${name})
@@ -39,8 +38,25 @@ endfunction()
 
 file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 foreach(source ${example_sources})
-  luisa_tile_example(${source})
+  get_filename_component(name ${source} NAME_WE)
+  luisa_tile_example(${source} ${name})
 endforeach()
+
+# An example of several files: a folder whose other sources the benchmarks use, too. It is skipped where the weights
+# of the model are not installed.
+file(GLOB minilm_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/minilm/*.cpp)
+list(REMOVE_ITEM minilm_sources ${PROJECT_SOURCE_DIR}/examples/minilm/main.cpp)
+add_library(minilm STATIC ${minilm_sources})
+luisa_tile_optimise_little(minilm)
+target_compile_definitions(
+  minilm PRIVATE LUISA_TILE_MINILM_FOLDER="${PROJECT_SOURCE_DIR}/examples/minilm")
+target_include_directories(minilm PUBLIC ${PROJECT_SOURCE_DIR}/examples)
+target_link_libraries(minilm PUBLIC LuisaTile::tile PRIVATE nlohmann_json::nlohmann_json)
+luisa_tile_example(${PROJECT_SOURCE_DIR}/examples/minilm/main.cpp minilm)
+target_link_libraries(example_minilm PRIVATE minilm)
+if(LUISA_TILE_TESTS)
+  set_tests_properties(example.minilm PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 
 # A lesson of docs/tutorial: its test holds what it prints to the page's text.
 function(luisa_tile_lesson source)

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace minilm {
+
+namespace {
+
+lt::Tensor<float, 1> vector_of(const lt::Device &device, const Safetensors &weights,
+                               const std::string &name, int64_t size) {
+    lt::Tensor<float, 1> vector{device, {size}};
+    std::copy_n(weights.get(name, {size}), size, vector.data());
+    return vector;
+}
+
+lt::Tensor<float, 2> matrix_of(const lt::Device &device, const Safetensors &weights,
+                               const std::string &name, int64_t rows, int64_t columns) {
+    lt::Tensor<float, 2> matrix{device, {rows, columns}};
+    std::copy_n(weights.get(name, {rows, columns}), matrix.size(), matrix.data());
+    return matrix;
+}
+
+}// namespace
+
+Batch make_batch(const lt::Device &device, const std::vector<std::vector<int32_t>> &sentences) {
+    size_t width = 0;
+    for (const auto &sentence : sentences) {
+        if (sentence.empty()) {
+            throw std::runtime_error{"a sentence has no tokens, not even its marks"};
+        }
+        width = std::max(width, sentence.size());
+    }
+    auto count = static_cast<int64_t>(sentences.size());
+    Batch batch{{device, {count, static_cast<int64_t>(width)}}, {device, {count}}};
+    std::fill_n(batch.ids.data(), batch.ids.size(), 0);
+    for (int64_t i = 0; i < count; ++i) {
+        const auto &sentence = sentences[static_cast<size_t>(i)];
+        std::copy(sentence.begin(), sentence.end(), &batch.ids.at(i, 0));
+        batch.lengths.at(i) = static_cast<int64_t>(sentence.size());
+    }
+    return batch;
+}
+
+Model::Model(lt::Device device, const Safetensors &weights)
+    : _device{std::move(device)}, _norm{norm(weights, "embeddings.LayerNorm")} {
+    using S = Sizes;
+    auto table = [&](const char *name, int64_t rows) {
+        auto full = std::string{"embeddings."} + name + "_embeddings.weight";
+        return matrix_of(_device, weights, full, rows, S::hidden);
+    };
+    _words = table("word", S::words);
+    _positions = table("position", S::positions);
+    _kinds = table("token_type", S::kinds);
+    _embed = compile(embed_kernel(), "embedding");
+    _qkv = compile(linear_kernel(S::hidden, 3 * S::hidden, false), "query, key, value");
+    _attention = compile(attention_kernel(), "attention");
+    _mixed = compile(linear_norm_kernel(S::hidden), "mixing of heads");
+    _inner = compile(linear_kernel(S::hidden, S::inner, true), "inner layer");
+    _outer = compile(linear_norm_kernel(S::inner), "outer layer");
+    _pool = compile(pool_kernel(), "pooling");
+    for (int64_t i = 0; i < S::layers; ++i) {
+        _layers.push_back(layer(weights, i));
+    }
+}
+
+lt::Shader Model::compile(const lt::Kernel &kernel, const std::string &name) {
+    _parts.push_back({name, kernel, _device.compile(kernel)});
+    return _parts.back().shader;
+}
+
+Model::Linear Model::linear(const Safetensors &weights, const std::vector<std::string> &names,
+                            int64_t inputs, int64_t outputs) {
+    auto total = outputs * static_cast<int64_t>(names.size());
+    Matrix stored{_device, {total, inputs}};
+    Linear result{{_device, {inputs, total}}, {_device, {total}}};
+    for (size_t i = 0; i < names.size(); ++i) {
+        auto first = static_cast<int64_t>(i) * outputs;
+        std::copy_n(weights.get(names[i] + ".weight", {outputs, inputs}), outputs * inputs,
+                    &stored.at(first, 0));
+        std::copy_n(weights.get(names[i] + ".bias", {outputs}), outputs, &result.bias.at(first));
+    }
+    lt::Stream stream{_device};
+    auto transpose = _device.compile(transpose_kernel(inputs, total));
+    stream << transpose(stored, result.weights).dispatch() << lt::synchronize();
+    return result;
+}
+
+Model::Norm Model::norm(const Safetensors &weights, const std::string &name) {
+    return {vector_of(_device, weights, name + ".weight", Sizes::hidden),
+            vector_of(_device, weights, name + ".bias", Sizes::hidden)};
+}
+
+Model::Layer Model::layer(const Safetensors &weights, int64_t index) {
+    using S = Sizes;
+    auto own = "encoder.layer." + std::to_string(index) + ".";
+    auto attention = own + "attention.self.";
+    return {
+        linear(weights, {attention + "query", attention + "key", attention + "value"}, S::hidden,
+               S::hidden),
+        linear(weights, {own + "attention.output.dense"}, S::hidden, S::hidden),
+        linear(weights, {own + "intermediate.dense"}, S::hidden, S::inner),
+        linear(weights, {own + "output.dense"}, S::inner, S::hidden),
+        norm(weights, own + "attention.output.LayerNorm"),
+        norm(weights, own + "output.LayerNorm"),
+    };
+}
+
+void Model::reserve(int64_t tokens) {
+    using S = Sizes;
+    if (_x.size() < tokens * S::hidden) {
+        _x = {_device, tokens * S::hidden};
+        _y = {_device, tokens * S::hidden};
+        _context = {_device, tokens * S::hidden};
+        _wide = {_device, tokens * S::inner};
+    }
+}
+
+void Model::run_layer(lt::Stream &stream, const Batch &batch, const Layer &layer) {
+    using S = Sizes;
+    auto sentences = batch.ids.extent(0), width = batch.ids.extent(1), rows = sentences * width;
+    Matrix x{_x, {rows, S::hidden}}, y{_y, {rows, S::hidden}}, context{_context, {rows, S::hidden}};
+    Matrix inner{_wide, {rows, S::inner}}, qkv{_wide, {rows, 3 * S::hidden}};
+    lt::Tensor<float, 3> heads{_wide, {sentences, width, 3 * S::hidden}};
+    lt::Tensor<float, 3> mixed{_context, {sentences, width, S::hidden}};
+    auto after_attention = layer.after_attention, after_inner = layer.after_inner;
+    stream << _qkv(x, layer.qkv.weights, layer.qkv.bias, qkv).dispatch()
+           << _attention(batch.lengths, heads, mixed).dispatch()
+           << _mixed(context, layer.mixed.weights, layer.mixed.bias, x, after_attention.gain,
+                     after_attention.shift, y)
+                  .dispatch()
+           << _inner(y, layer.inner.weights, layer.inner.bias, inner).dispatch()
+           << _outer(inner, layer.outer.weights, layer.outer.bias, y, after_inner.gain,
+                     after_inner.shift, x)
+                  .dispatch();
+}
+
+void Model::run(lt::Stream &stream, const Batch &batch, const lt::Tensor<float, 2> &embeddings) {
+    using S = Sizes;
+    auto sentences = batch.ids.extent(0), width = batch.ids.extent(1);
+    if (width > S::positions) {
+        throw std::runtime_error{"a sentence has " + std::to_string(width) +
+                                 " tokens, at most 512 expected"};
+    }
+    reserve(sentences * width);
+    lt::Tensor<float, 3> x{_x, {sentences, width, S::hidden}};
+    stream << _embed(batch.ids, _words, _positions, _kinds, _norm.gain, _norm.shift, x).dispatch();
+    for (const auto &layer : _layers) {
+        run_layer(stream, batch, layer);
+    }
+    stream << _pool(batch.lengths, x, embeddings).dispatch();
+}
+
+}// namespace minilm

@@ -105,7 +105,7 @@ luisa_tile_program(luisa-tile tools/luisa-tile)
 # Benchmarks open their peers (OpenBLAS, oneDNN, PyTorch) at run time, so they build without them.
 luisa_tile_program(luisa-tile-bench bench)
 if(TARGET luisa-tile-bench)
-  target_link_libraries(luisa-tile-bench PRIVATE fmt::fmt PkgConfig::XXHASH)
+  target_link_libraries(luisa-tile-bench PRIVATE minilm fmt::fmt PkgConfig::XXHASH)
   if(LUISA_TILE_TESTS)
     add_test(NAME tool.bench COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_bench.py
                                      $<TARGET_FILE:luisa-tile-bench>)

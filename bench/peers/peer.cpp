@@ -4,8 +4,10 @@
 namespace bench {
 
 const std::vector<PeerInfo> &all_peers() {
-    static const std::vector<PeerInfo> peers{
-        {"openblas", open_openblas}, {"onednn", open_onednn}, {"pytorch", open_pytorch}};
+    static const std::vector<PeerInfo> peers{{"openblas", open_openblas},
+                                             {"onednn", open_onednn},
+                                             {"pytorch", open_pytorch},
+                                             {"inductor", open_inductor}};
     return peers;
 }
 

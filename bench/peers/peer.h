@@ -52,6 +52,15 @@ struct LinesProblem {
 /// Names no library but the source that a variant says in other words, such as the plain product of `gemm`.
 inline constexpr const char *base_peer = "base";
 
+/// Sentence embeddings by all-MiniLM-L6-v2: one row of 384 numbers for each sentence.
+struct ModelProblem {
+    std::string weights;///< model.safetensors
+    int64_t sentences = 0, tokens = 0;
+    const int32_t *ids = nullptr;    ///< [sentence, token]
+    const int64_t *lengths = nullptr;///< of each sentence without its padding
+    float *embeddings = nullptr;
+};
+
 /// A library that is not installed, with the command that brings it.
 class PeerMissing : public std::runtime_error {
 public:
@@ -71,6 +80,7 @@ public:
     [[nodiscard]] virtual TimedCall call(const GemmProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const RowsProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const LinesProblem &) { return {}; }
+    [[nodiscard]] virtual TimedCall call(const ModelProblem &) { return {}; }
 };
 
 struct PeerInfo {
@@ -83,5 +93,7 @@ struct PeerInfo {
 [[nodiscard]] std::unique_ptr<Peer> open_openblas();
 [[nodiscard]] std::unique_ptr<Peer> open_onednn();
 [[nodiscard]] std::unique_ptr<Peer> open_pytorch();
+/// The same functions, compiled by `torch.compile` for the shapes at hand.
+[[nodiscard]] std::unique_ptr<Peer> open_inductor();
 
 }// namespace bench

@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "peers/peer.h"
 #include "peers/python.h"
+#include "peers/pytorch_model.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,8 @@ def bench_array(address, *shape, dtype=torch.float32):
     count = math.prod(shape)
     if count == 0:
         return torch.empty(shape, dtype=dtype)
-    element = ctypes.c_float if dtype is torch.float32 else ctypes.c_int64
+    element = {torch.float32: ctypes.c_float, torch.int64: ctypes.c_int64,
+               torch.int32: ctypes.c_int32}[dtype]
     buffer = (element * count).from_address(address)
     return torch.frombuffer(buffer, dtype=dtype).view(shape)
 
@@ -96,9 +98,9 @@ const char *name_of(LinesKind kind) {
 
 class PyTorch : public Peer {
 public:
-    PyTorch() : _python{Python::instance()} {
+    explicit PyTorch(bool compiled) : _python{Python::instance()}, _compiled{compiled} {
         try {
-            _python.run(with_clock() + script, "load PyTorch");
+            _python.run(with_clock() + script + model_script, "load PyTorch");
         } catch (const std::runtime_error &) {
             throw PeerMissing{"PyTorch does not load; ./dev setup peers brings it"};
         }
@@ -112,19 +114,33 @@ public:
         _python.run(fmt::format("torch.set_num_threads({})", threads), "set PyTorch's threads");
     }
     TimedCall call(const GemmProblem &p) override {
+        if (_compiled) {
+            return {};
+        }
         return prepared(fmt::format("bench_gemm({}, {}, {}, {}, {:d}, {:d}, {}, {}, {})", _next,
                                     p.m, p.n, p.k, p.transpose_a, p.transpose_b, address(p.a),
                                     address(p.b), address(p.c)));
     }
     TimedCall call(const RowsProblem &p) override {
+        if (_compiled) {
+            return {};
+        }
         return prepared(fmt::format("bench_rows({}, '{}', {}, {}, {}, {}, {}, {}, {})", _next,
                                     name_of(p.kind), p.rows, p.columns, address(p.x),
                                     address(p.gain), address(p.shift), address(p.y), p.epsilon));
     }
     TimedCall call(const LinesProblem &p) override {
+        if (_compiled) {
+            return {};
+        }
         return prepared(fmt::format("bench_lines({}, '{}', {}, {}, {}, {}, {}, {})", _next,
                                     name_of(p.kind), p.rows, p.columns, p.k, address(p.x),
                                     address(p.y), address(p.places)));
+    }
+    TimedCall call(const ModelProblem &p) override {
+        return prepared(fmt::format("bench_model({}, '{}', {}, {}, {}, {}, {}, {:d})", _next,
+                                    p.weights, p.sentences, p.tokens, address(p.ids),
+                                    address(p.lengths), address(p.embeddings), _compiled));
     }
 
 private:
@@ -144,12 +160,15 @@ private:
         };
     }
     Python &_python;
-    int _next = 0;
+    bool _compiled;
+    inline static int _next = 0;///< calls of both peers share one namespace
     std::string _version;
 };
 
 }// namespace
 
-std::unique_ptr<Peer> open_pytorch() { return std::make_unique<PyTorch>(); }
+std::unique_ptr<Peer> open_pytorch() { return std::make_unique<PyTorch>(false); }
+
+std::unique_ptr<Peer> open_inductor() { return std::make_unique<PyTorch>(true); }
 
 }// namespace bench

@@ -12,6 +12,33 @@ namespace {
 /// Kernels write to a workspace that they do not read.
 KernelOptions named(const char *name) { return {.noalias = true, .name = name}; }
 
+constexpr int64_t block_rows = 96;
+
+/// A domain with one instance for each block of x's rows and each panel of weights.
+IndexSpace blocks(const TensorView<const float, 2> &x, int64_t outputs) {
+    return shape(ceil_div(x.extent(0), block_rows), outputs / panel);
+}
+
+/// x · weights + bias: the rows m of the instance's block, the columns n of its panel.
+Tile<float> product(Nest &nest, const TensorView<const float, 2> &x,
+                    const TensorView<const float, 2> &weights,
+                    const TensorView<const float, 1> &bias, const Axis &m, const Axis &n) {
+    constexpr int64_t depth = 32;
+    auto k = axis("input", depth);
+    auto first = nest.index(1) * x.extent(1);
+    auto acc = zeros<float>(shape(m, n));
+    for (auto &step : nest.pipeline(range(0, x.extent(1), depth))) {
+        auto k0 = step.index();
+        acc = mma(x[coord(nest.index(0) * block_rows, k0), shape(m, k)],
+                  weights[coord(first + k0, 0), shape(k, n)], acc);
+    }
+    return acc + bias[coord(nest.index(1) * panel), shape(n)];
+}
+
+TensorMeta panels_shape(int64_t inputs, int64_t outputs) {
+    return tensor_shape(outputs / panel * inputs, panel);
+}
+
 }// namespace
 
 Kernel embed_kernel() {
@@ -41,57 +68,57 @@ Kernel embed_kernel() {
 }
 
 Kernel linear_kernel(int64_t inputs, int64_t outputs, bool through_gelu) {
-    constexpr int64_t rows = 48, columns = 192, depth = 32;
     auto definition = tile_kernel(
         [=](TensorView<const float, 2> x, TensorView<const float, 2> weights,
             TensorView<const float, 1> bias, TensorView<float, 2> out) {
-            auto m = axis("row", rows), n = axis("output", columns), k = axis("input", depth);
-            for (auto &nest :
-                 parallel(shape(ceil_div(out.extent(1), columns), ceil_div(x.extent(0), rows)))) {
-                auto n0 = nest.index(0) * columns, m0 = nest.index(1) * rows;
-                auto acc = zeros<float>(shape(m, n));
-                for (auto &step : nest.pipeline(range(0, inputs, depth))) {
-                    auto k0 = step.index();
-                    acc = mma(x[coord(m0, k0), shape(m, k)], weights[coord(k0, n0), shape(k, n)],
-                              acc);
-                }
-                auto y = acc + bias[coord(n0), shape(n)];
-                out(coord(m0, n0), shape(m, n)).store(through_gelu ? gelu(y) : y);
+            auto m = axis("row", block_rows), n = axis("output", panel);
+            for (auto &nest : parallel(blocks(x, outputs))) {
+                auto y = product(nest, x, weights, bias, m, n);
+                out(coord(nest.index(0) * block_rows, nest.index(1) * panel), shape(m, n))
+                    .store(through_gelu ? gelu(y) : y);
             }
         },
         named(through_gelu ? "linear_gelu" : "linear"));
     auto t = dynamic("rows");
-    return definition.capture(tensor_shape(t, inputs), tensor_shape(inputs, outputs),
+    return definition.capture(tensor_shape(t, inputs), panels_shape(inputs, outputs),
                               tensor_shape(outputs), tensor_shape(t, outputs));
 }
 
-Kernel linear_norm_kernel(int64_t inputs) {
-    constexpr int64_t rows = 48, depth = 32;
+Kernel linear_add_kernel(int64_t inputs, int64_t outputs) {
     auto definition = tile_kernel(
         [=](TensorView<const float, 2> x, TensorView<const float, 2> weights,
             TensorView<const float, 1> bias, TensorView<const float, 2> residual,
-            TensorView<const float, 1> gain, TensorView<const float, 1> shift,
             TensorView<float, 2> out) {
-            auto m = axis("row", rows), n = axis("output", Sizes::hidden), k = axis("input", depth);
-            for (auto &nest : parallel(shape(ceil_div(x.extent(0), rows)))) {
-                auto m0 = nest.index() * rows;
-                auto acc = zeros<float>(shape(m, n));
-                for (auto &step : nest.pipeline(range(0, inputs, depth))) {
-                    auto k0 = step.index();
-                    acc = mma(x[coord(m0, k0), shape(m, k)], weights[coord(k0, 0), shape(k, n)],
-                              acc);
-                }
-                auto y = acc + bias[coord(0), shape(n)] + residual[coord(m0, 0), shape(m, n)];
-                out(coord(m0, 0), shape(m, n))
-                    .store(ops::layer_norm(y, n, gain[coord(0), shape(n)],
-                                           shift[coord(0), shape(n)], Sizes::epsilon));
+            auto m = axis("row", block_rows), n = axis("output", panel);
+            for (auto &nest : parallel(blocks(x, outputs))) {
+                auto y = product(nest, x, weights, bias, m, n);
+                auto place = coord(nest.index(0) * block_rows, nest.index(1) * panel);
+                out(place, shape(m, n)).store(y + residual[place, shape(m, n)]);
             }
         },
-        named("linear_norm"));
+        named("linear_add"));
     auto t = dynamic("rows");
-    auto vector = tensor_shape(Sizes::hidden), matrix = tensor_shape(t, Sizes::hidden);
-    return definition.capture(tensor_shape(t, inputs), tensor_shape(inputs, Sizes::hidden), vector,
-                              matrix, vector, vector, matrix);
+    auto out = tensor_shape(t, outputs);
+    return definition.capture(tensor_shape(t, inputs), panels_shape(inputs, outputs),
+                              tensor_shape(outputs), out, out);
+}
+
+Kernel norm_kernel() {
+    auto definition = tile_kernel(
+        [](TensorView<const float, 2> x, TensorView<const float, 1> gain,
+           TensorView<const float, 1> shift, TensorView<float, 2> out) {
+            auto c = axis("channel", Sizes::hidden);
+            for (auto &nest : parallel(shape(x.extent(0)))) {
+                auto y = ops::layer_norm(x[coord(nest.index(), 0), shape(1, c)], c,
+                                         gain[coord(0), shape(c)], shift[coord(0), shape(c)],
+                                         Sizes::epsilon);
+                out(coord(nest.index(), 0), shape(1, c)).store(y);
+            }
+        },
+        named("norm"));
+    auto t = dynamic("rows");
+    auto matrix = tensor_shape(t, Sizes::hidden), vector = tensor_shape(Sizes::hidden);
+    return definition.capture(matrix, vector, vector, matrix);
 }
 
 Kernel attention_kernel() {
@@ -161,18 +188,18 @@ Kernel pool_kernel() {
                               tensor_shape(b, Sizes::hidden));
 }
 
-Kernel transpose_kernel(int64_t inputs, int64_t outputs) {
+Kernel panels_kernel(int64_t inputs, int64_t outputs) {
     auto definition = tile_kernel(
-        [](TensorView<const float, 2> weights, TensorView<float, 2> out) {
-            auto i = axis("input", 64), o = axis("output", 64);
-            for (auto &nest :
-                 parallel(shape(ceil_div(out.extent(0), 64), ceil_div(out.extent(1), 64)))) {
-                auto i0 = nest.index(0) * 64, o0 = nest.index(1) * 64;
-                out(coord(i0, o0), shape(i, o)).store(weights[coord(o0, i0), shape(o, i)]);
+        [=](TensorView<const float, 2> weights, TensorView<float, 2> out) {
+            auto k = axis("input", 32), n = axis("output", panel);
+            for (auto &nest : parallel(shape(outputs / panel, inputs / 32))) {
+                auto n0 = nest.index(0) * panel, k0 = nest.index(1) * 32;
+                out(coord(nest.index(0) * inputs + k0, 0), shape(k, n))
+                    .store(weights[coord(n0, k0), shape(n, k)]);
             }
         },
-        named("transpose"));
-    return definition.capture(tensor_shape(outputs, inputs), tensor_shape(inputs, outputs));
+        named("panels"));
+    return definition.capture(tensor_shape(outputs, inputs), panels_shape(inputs, outputs));
 }
 
 }// namespace minilm

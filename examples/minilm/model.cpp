@@ -58,9 +58,10 @@ Model::Model(lt::Device device, const Safetensors &weights)
     _embed = compile(embed_kernel(), "embedding");
     _qkv = compile(linear_kernel(S::hidden, 3 * S::hidden, false), "query, key, value");
     _attention = compile(attention_kernel(), "attention");
-    _mixed = compile(linear_norm_kernel(S::hidden), "mixing of heads");
+    _mixed = compile(linear_add_kernel(S::hidden, S::hidden), "mixing of heads");
     _inner = compile(linear_kernel(S::hidden, S::inner, true), "inner layer");
-    _outer = compile(linear_norm_kernel(S::inner), "outer layer");
+    _outer = compile(linear_add_kernel(S::inner, S::hidden), "outer layer");
+    _normalise = compile(norm_kernel(), "normalisation");
     _pool = compile(pool_kernel(), "pooling");
     for (int64_t i = 0; i < S::layers; ++i) {
         _layers.push_back(layer(weights, i));
@@ -76,7 +77,7 @@ Model::Linear Model::linear(const Safetensors &weights, const std::vector<std::s
                             int64_t inputs, int64_t outputs) {
     auto total = outputs * static_cast<int64_t>(names.size());
     Matrix stored{_device, {total, inputs}};
-    Linear result{{_device, {inputs, total}}, {_device, {total}}};
+    Linear result{{_device, {total / panel * inputs, panel}}, {_device, {total}}};
     for (size_t i = 0; i < names.size(); ++i) {
         auto first = static_cast<int64_t>(i) * outputs;
         std::copy_n(weights.get(names[i] + ".weight", {outputs, inputs}), outputs * inputs,
@@ -84,8 +85,8 @@ Model::Linear Model::linear(const Safetensors &weights, const std::vector<std::s
         std::copy_n(weights.get(names[i] + ".bias", {outputs}), outputs, &result.bias.at(first));
     }
     lt::Stream stream{_device};
-    auto transpose = _device.compile(transpose_kernel(inputs, total));
-    stream << transpose(stored, result.weights).dispatch() << lt::synchronize();
+    auto panels = _device.compile(panels_kernel(inputs, total));
+    stream << panels(stored, result.weights).dispatch() << lt::synchronize();
     return result;
 }
 
@@ -126,16 +127,14 @@ void Model::run_layer(lt::Stream &stream, const Batch &batch, const Layer &layer
     Matrix inner{_wide, {rows, S::inner}}, qkv{_wide, {rows, 3 * S::hidden}};
     lt::Tensor<float, 3> heads{_wide, {sentences, width, 3 * S::hidden}};
     lt::Tensor<float, 3> mixed{_context, {sentences, width, S::hidden}};
-    auto after_attention = layer.after_attention, after_inner = layer.after_inner;
+    const auto &first = layer.after_attention, &second = layer.after_inner;
     stream << _qkv(x, layer.qkv.weights, layer.qkv.bias, qkv).dispatch()
            << _attention(batch.lengths, heads, mixed).dispatch()
-           << _mixed(context, layer.mixed.weights, layer.mixed.bias, x, after_attention.gain,
-                     after_attention.shift, y)
-                  .dispatch()
-           << _inner(y, layer.inner.weights, layer.inner.bias, inner).dispatch()
-           << _outer(inner, layer.outer.weights, layer.outer.bias, y, after_inner.gain,
-                     after_inner.shift, x)
-                  .dispatch();
+           << _mixed(context, layer.mixed.weights, layer.mixed.bias, x, y).dispatch()
+           << _normalise(y, first.gain, first.shift, context).dispatch()
+           << _inner(context, layer.inner.weights, layer.inner.bias, inner).dispatch()
+           << _outer(inner, layer.outer.weights, layer.outer.bias, context, y).dispatch()
+           << _normalise(y, second.gain, second.shift, x).dispatch();
 }
 
 void Model::run(lt::Stream &stream, const Batch &batch, const lt::Tensor<float, 2> &embeddings) {

@@ -39,7 +39,7 @@ private:
     using Vector = lt::Tensor<float, 1>;
     using Matrix = lt::Tensor<float, 2>;
     struct Linear {
-        Matrix weights;///< [inputs, outputs]
+        Matrix weights;///< in panels
         Vector bias;
     };
     struct Norm {
@@ -62,7 +62,7 @@ private:
     Matrix _words, _positions, _kinds;
     Norm _norm;
     std::vector<Layer> _layers;
-    lt::Shader _embed, _qkv, _attention, _mixed, _inner, _outer, _pool;
+    lt::Shader _embed, _qkv, _attention, _mixed, _inner, _outer, _normalise, _pool;
     lt::Buffer<float> _x, _y, _wide, _context;///< workspace, as large as the largest batch needed
     std::vector<Part> _parts;
 };

@@ -79,6 +79,7 @@ private:
                      const ir::Operation &nest,
                      const std::unordered_set<const ir::Value *> &stored) const;
     [[nodiscard]] bool streams_from_memory(const ir::Value *operand) const;
+    [[nodiscard]] bool lies_as_panel(const Contraction &c, const ir::Value *operand) const;
     [[nodiscard]] bool exceeds_near_caches(const ir::Type &view) const;
     void finish_contraction(Contraction contraction, Block &block);
     void fuse_epilogues(Block &block);

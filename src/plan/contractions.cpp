@@ -254,6 +254,19 @@ void BlockPlanner::shape_thread_block(Contraction &c) {
     c.lanes = 1;
 }
 
+/// Whether a vector operand lies in memory as a panel of it would: one step's columns right behind those of the
+/// step before. A copy would be the same again.
+bool BlockPlanner::lies_as_panel(const Contraction &c, const ir::Value *operand) const {
+    int64_t block = int64_t{c.vectors} * c.lanes;
+    auto steps = c.roles.contracted;
+    std::erase_if(steps, [](const ir::DimExtent &d) { return d.extent == 1; });
+    if (steps.size() != 1) {
+        return false;
+    }
+    auto step = operand_slope(operand, steps.front().dim);
+    return step.known && step.value > 0 && step.value <= block;
+}
+
 /// The vector operand is copied when it is not contiguous, when computing it costs, and when it comes
 /// from beyond the caches for many rows.
 void BlockPlanner::plan_vector_panel(Contraction &c) {
@@ -266,7 +279,7 @@ void BlockPlanner::plan_vector_panel(Contraction &c) {
                                      : operand_slope(operand, columns.back().dim);
         bool contiguous = slope.known && slope.value == 1;
         if (!contiguous || _cost.element_cost(operand) > 1 ||
-            (reused && streams_from_memory(operand))) {
+            (reused && streams_from_memory(operand) && !lies_as_panel(c, operand))) {
             c.vector_panel.emplace();
         }
     }

@@ -17,6 +17,7 @@ struct ViewFact {
     Value *value = nullptr;
     std::vector<int64_t> extents;///< as launched
     Fact fact;                   ///< of its elements
+    size_t input = 0;            ///< its number among the parameters
     bool read_only = false;
     int twin = -1;///< a view with the same elements at the same coordinates
 };
@@ -141,6 +142,10 @@ struct Program {
 
     // Memory (generate_memory.cpp)
     void make_parameters();
+    /// The parameters of an earlier kernel, views of which may now be read only.
+    void take_parameters(const Program &earlier);
+    /// Lets stores to all of a view, which comes next; `whole`: see Owned.
+    void own(const ViewFact &view, bool whole);
     /// Another view of a writable one: the same, shifted, or with its axes exchanged.
     void make_alias();
     /// One of those that may be stored to here; null if there is none.
@@ -193,6 +198,9 @@ struct Program {
     // Nests (generate_nests.cpp)
     Domain make_domain();
     bool make_parallel();
+    /// A root nest whose instances can run as tasks, for nothing outside of it is a tile.
+    void make_tasks();
+    std::string random_order(const std::vector<int64_t> &extents);
     bool make_serial();
     bool make_reduce();
     void enter(const Domain &domain, ir::Operation *nest);///< index arguments and their facts

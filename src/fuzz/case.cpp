@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char *argument_mark = "// argument ";
 constexpr const char *settings_mark = "// settings ";
+constexpr const char *kernel_mark = "// then";
 
 std::string hex(const std::vector<uint8_t> &bytes) {
     static constexpr char digits[] = "0123456789abcdef";
@@ -83,7 +84,13 @@ Input read_input(std::istream &in) {
 
 }// namespace
 
-Case Case::copy() const { return {ir::clone(*module), inputs, settings, features}; }
+Case Case::copy() const {
+    Case other{{}, inputs, settings, features};
+    for (const auto &kernel : kernels) {
+        other.kernels.push_back(ir::clone(*kernel));
+    }
+    return other;
+}
 
 std::string to_text(const Case &c) {
     std::ostringstream out;
@@ -94,14 +101,24 @@ std::string to_text(const Case &c) {
     for (const auto &input : c.inputs) {
         write_input(out, input);
     }
-    out << ir::print(*c.module);
+    for (const auto &kernel : c.kernels) {
+        out << (&kernel == c.kernels.data() ? "" : std::string{kernel_mark} + "\n")
+            << ir::print(*kernel);
+    }
     return out.str();
 }
 
 Case from_text(const std::string &text, const std::string &file_name) {
     Case c;
     std::istringstream lines{text};
-    for (std::string line; std::getline(lines, line);) {
+    // Each begins with an empty line for each one before it, so that errors name lines of the file.
+    std::vector<std::string> kernels(1);
+    size_t number = 0;
+    for (std::string line; std::getline(lines, line); ++number) {
+        if (line == kernel_mark) {
+            kernels.emplace_back(number, '\n');
+        }
+        kernels.back() += line + "\n";
         if (line.rfind(argument_mark, 0) == 0) {
             std::istringstream in{line.substr(std::strlen(argument_mark))};
             c.inputs.push_back(read_input(in));
@@ -119,10 +136,12 @@ Case from_text(const std::string &text, const std::string &file_name) {
             throw ValueError{"'" + file_name + "' has a view of an argument that has no bytes"};
         }
     }
-    c.module = ir::parse(text, file_name);
-    if (c.inputs.size() != c.module->kernel()->body->arguments().size()) {
-        throw ValueError{"'" + file_name + "' has " + std::to_string(c.inputs.size()) +
-                         " argument lines, expected one a parameter"};
+    for (const auto &kernel : kernels) {
+        c.kernels.push_back(ir::parse(kernel, file_name));
+        if (c.inputs.size() != c.kernels.back()->kernel()->body->arguments().size()) {
+            throw ValueError{"'" + file_name + "' has " + std::to_string(c.inputs.size()) +
+                             " argument lines, expected one a parameter"};
+        }
     }
     return c;
 }

@@ -31,17 +31,17 @@ struct Settings {
     friend bool operator==(const Settings &, const Settings &) = default;
 };
 
-/// A program with all that it needs to run.
+/// A program with all that it needs to run: kernels one after another over the same arguments.
 struct Case {
-    std::unique_ptr<ir::Module> module;
-    std::vector<Input> inputs;///< one a parameter
+    std::vector<std::unique_ptr<ir::Module>> kernels;///< at least one
+    std::vector<Input> inputs;                       ///< one a parameter of each kernel
     Settings settings;
     std::vector<Feature> features;///< that the module does not show; not saved
 
     [[nodiscard]] Case copy() const;
 };
 
-/// The program as TileIR text, after comments that hold inputs and settings.
+/// The kernels as TileIR text, with a line between two of them, after comments that hold inputs and settings.
 [[nodiscard]] std::string to_text(const Case &c);
 /// Reads what `to_text` writes. ParseError or ValueError for anything else.
 [[nodiscard]] Case from_text(const std::string &text, const std::string &file_name);

@@ -81,12 +81,26 @@ int bounds_of(const ir::Operation &op) {
 struct Visitor {
     Coverage &c;
     std::vector<bool> features = std::vector<bool>(feature_count);
-    size_t deepest = 0, root_nests = 0;
+    size_t deepest = 0;
 
     void has(Feature f, bool holds = true) {
         if (holds) {
             features[static_cast<size_t>(f)] = true;
         }
+    }
+    void kernel(const ir::Region &body) {
+        size_t nests = 0;
+        bool tasks = false, tiles = false;
+        for (const auto *op : body) {
+            nests += ir::is_nest(op->opcode());
+            tasks |= op->opcode() == Opcode::PARALLEL;
+            for (auto *v : op->results()) {
+                tiles |= ir::is_nest(op->opcode()) || !v->type()->is_scalar();
+            }
+        }
+        has(Feature::SEVERAL_ROOT_NESTS, nests > 1);
+        has(Feature::TASKS, tasks && !tiles);
+        region(body, 0, 0, 0);
     }
     void region(const ir::Region &body, size_t kind, size_t depth, size_t nests) {
         deepest = std::max(deepest, depth);
@@ -94,7 +108,6 @@ struct Visitor {
         for (const auto *op : body) {
             operation(*op, kind);
             bool nest = ir::is_nest(op->opcode());
-            root_nests += nest && depth == 0;
             for (const auto *inner : op->bodies()) {
                 region(*inner, 1 + static_cast<size_t>(op->opcode()), depth + 1, nests + nest);
             }
@@ -155,6 +168,7 @@ struct Visitor {
                                                 : Feature::COLLECTIVE_UPDATE);
         }
         has(Feature::CONTRACT, !payload.contract.empty());
+        has(Feature::INSTANCE_ORDER, !payload.layout.empty());
         has(Feature::INDEPENDENT_STATES,
             op.regions().size() > 1 &&
                 payload.contract.size() > op.body(1)->terminator()->operand_count());
@@ -212,12 +226,15 @@ bool scans(Reducer reducer, size_t policy) {
 
 }// namespace
 
-void Coverage::add(const ir::Module &module, const std::vector<Feature> &more) {
+void Coverage::add(const std::vector<std::unique_ptr<ir::Module>> &kernels,
+                   const std::vector<Feature> &more) {
     static_assert(static_cast<size_t>(Opcode::MAP) + 2 == region_kinds,
                   "region operations come first in the table");
     Visitor visitor{*this};
-    visitor.region(*module.kernel()->body, 0, 0, 0);
-    visitor.has(Feature::SEVERAL_ROOT_NESTS, visitor.root_nests > 1);
+    for (const auto &kernel : kernels) {
+        visitor.kernel(*kernel->kernel()->body);
+    }
+    visitor.has(Feature::SEVERAL_KERNELS, kernels.size() > 1);
     for (auto f : more) {
         visitor.has(f);
     }

@@ -2,7 +2,9 @@
 #pragma once
 #include "ir/module.h"
 
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace luisa::tile::fuzz {
 
@@ -47,8 +49,11 @@ enum class Feature : uint8_t {
     SEGMENTS,
     HISTOGRAM,
     PACKED,
+    TASKS,         ///< root nests whose instances run as tasks: the root holds no tiles
+    INSTANCE_ORDER,///< exec::layout
+    SEVERAL_KERNELS,
 };
-inline constexpr size_t feature_count = 20;
+inline constexpr size_t feature_count = 23;
 [[nodiscard]] const char *to_string(Feature feature) noexcept;
 
 /// What the compared programs contained. Plain numbers, since child processes fill it in shared
@@ -66,8 +71,9 @@ struct Coverage {
     uint64_t reductions[2][reducers][policies] = {};///< of reduce.expr, of scan
     uint64_t features[feature_count] = {};          ///< programs that have it
 
-    /// `features` are those that the module does not show.
-    void add(const ir::Module &module, const std::vector<Feature> &features = {});
+    /// A program of these kernels; `features` are those that they do not show.
+    void add(const std::vector<std::unique_ptr<ir::Module>> &kernels,
+             const std::vector<Feature> &features = {});
     void add(const Coverage &other);
     /// Counts by operation, type, nest, shape and feature, and how many pairs were met.
     [[nodiscard]] std::string text() const;

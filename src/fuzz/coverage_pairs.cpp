@@ -137,17 +137,29 @@ std::string to_string(const Pair &pair) {
 }
 
 const char *to_string(Feature feature) noexcept {
-    static constexpr const char *names[feature_count] = {
-        "nests three deep",   "collective update",
-        "insert update",      "aliasing views",
-        "memory object",      "stages",
-        "carried swap",       "no iterations",
-        "contract",           "independent states of a contract",
-        "scan with a seed",   "scan with a mask",
-        "mapped load",        "mapped store",
-        "several root nests", "conditional domain",
-        "ordering",           "segments",
-        "histogram",          "packed format"};
+    static constexpr const char *names[feature_count] = {"nests three deep",
+                                                         "collective update",
+                                                         "insert update",
+                                                         "aliasing views",
+                                                         "memory object",
+                                                         "stages",
+                                                         "carried swap",
+                                                         "no iterations",
+                                                         "contract",
+                                                         "independent states of a contract",
+                                                         "scan with a seed",
+                                                         "scan with a mask",
+                                                         "mapped load",
+                                                         "mapped store",
+                                                         "several root nests",
+                                                         "conditional domain",
+                                                         "ordering",
+                                                         "segments",
+                                                         "histogram",
+                                                         "packed format",
+                                                         "tasks",
+                                                         "order of instances",
+                                                         "several kernels"};
     return names[static_cast<size_t>(feature)];
 }
 

@@ -130,19 +130,27 @@ std::string difference(const std::vector<Input> &expected, const std::vector<Inp
     return {};
 }
 
-Outcome compare(const Case &c) {
-    if (auto broken = ir::check(*c.module); !broken.empty()) {
-        return {OutcomeKind::INVALID, broken.front().message};
+void interpret(const Case &c, std::vector<Input> &inputs, const interpreter::Options &limits) {
+    for (const auto &kernel : c.kernels) {
+        interpreter::run(*kernel, arguments_of(inputs), limits);
     }
-    auto text = ir::print(*c.module);
-    if (ir::print(*ir::parse(text)) != text) {
-        return {OutcomeKind::TEXT, "another text after printing and parsing"};
+}
+
+Outcome compare(const Case &c) {
+    for (const auto &kernel : c.kernels) {
+        if (auto broken = ir::check(*kernel); !broken.empty()) {
+            return {OutcomeKind::INVALID, broken.front().message};
+        }
+        auto text = ir::print(*kernel);
+        if (ir::print(*ir::parse(text)) != text) {
+            return {OutcomeKind::TEXT, "another text after printing and parsing"};
+        }
     }
     auto expected = c.inputs, checked = c.inputs, got = c.inputs;
     interpreter::Options limits;
     limits.while_limit = 100000;
     try {
-        interpreter::run(*c.module, arguments_of(expected), limits);
+        interpret(c, expected, limits);
     } catch (const BoundsError &e) {
         return {OutcomeKind::EXCLUDED, e.what()};
     } catch (const UnsupportedError &e) {
@@ -150,19 +158,23 @@ Outcome compare(const Case &c) {
     }
     try {
         limits.validate = true;
-        interpreter::run(*c.module, arguments_of(checked), limits);
+        interpret(c, checked, limits);
     } catch (const RaceError &e) {
         return {OutcomeKind::RACE, e.what()};
     } catch (const BoundsError &) {
         // What validation reports is defined all the same.
     }
-    std::shared_ptr<const compiler::CpuKernel> kernel;
+    std::vector<std::shared_ptr<const compiler::CpuKernel>> compiled;
     try {
-        kernel = compiler::compile_cpu(*c.module, options_of(c.settings));
+        for (const auto &kernel : c.kernels) {
+            compiled.push_back(compiler::compile_cpu(*kernel, options_of(c.settings)));
+        }
     } catch (const UnsupportedError &e) {
         return {OutcomeKind::UNSUPPORTED, e.what()};
     }
-    run_cpu(*kernel, got, c.settings.backwards);
+    for (const auto &kernel : compiled) {
+        run_cpu(*kernel, got, c.settings.backwards);
+    }
     auto message = difference(expected, got);
     return {message.empty() ? OutcomeKind::SAME : OutcomeKind::DIFFERENT, message};
 }

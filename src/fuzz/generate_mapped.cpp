@@ -40,7 +40,7 @@ Value *Program::coordinate_tile(const std::vector<ir::DimExtent> &box, int64_t e
 bool Program::make_mapped_load() {
     std::vector<const ViewFact *> readable;
     for (size_t i = 0; i < views.size(); ++i) {
-        if (views[i].read_only && inputs[i].alias < 0) {
+        if (views[i].read_only && inputs[views[i].input].alias < 0) {
             readable.push_back(&views[i]);
         }
     }

@@ -167,11 +167,9 @@ void Program::make_parameters() {
             // Stores change what was known.
             view.fact = type.scalar == ScalarType::BOOL ? Fact{0, 1} : Fact{};
             view.fact.pinned = !is_float(type.scalar);
-            owned.push_back({views.size(), {}});
-            for (auto e : view.extents) {
-                owned.back().axes.push_back({nullptr, e});
-            }
+            own(view, false);
         }
+        view.input = inputs.size();
         view.value = module.add_argument(body, module.intern(type));
         views.push_back(view);
         inputs.push_back(std::move(input));
@@ -188,6 +186,53 @@ void Program::make_parameters() {
         auto *v = module.add_argument(body, module.scalar(input.type));
         add(v, fact_of(input.type, small ? Contents::SMALL : Contents::SPECIAL, 3));
         inputs.push_back(std::move(input));
+    }
+}
+
+void Program::own(const ViewFact &view, bool whole) {
+    owned.push_back({views.size(), {}, whole});
+    for (auto e : view.extents) {
+        owned.back().axes.push_back({nullptr, e});
+    }
+}
+
+void Program::take_parameters(const Program &earlier) {
+    inputs = earlier.inputs;
+    dims = earlier.dims;
+    palette = earlier.palette;
+    const auto &arguments = earlier.module.kernel()->body->arguments();
+    std::vector<bool> shared(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].alias >= 0) {
+            shared[i] = shared[static_cast<size_t>(inputs[i].alias)] = true;
+        }
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        auto type = *arguments[i]->type();
+        if (!inputs[i].is_view) {
+            add(module.add_argument(builder.region(), module.intern(type)),
+                earlier.fact(arguments[i]));
+            continue;
+        }
+        ViewFact view;
+        view.extents = inputs[i].extents;
+        view.input = i;
+        auto known = std::find_if(earlier.views.begin(), earlier.views.end(),
+                                  [&](const ViewFact &v) { return v.input == i; });
+        if (type.read_only && !shared[i] && known != earlier.views.end()) {
+            view.fact = known->fact;
+        } else {
+            view.fact = type.scalar == ScalarType::BOOL ? Fact{0, 1} : Fact{};
+            view.fact.pinned = !is_float(type.scalar);
+        }
+        // Where views share memory, all of them count as written.
+        type.read_only |= !shared[i] && random.chance(50);
+        view.read_only = type.read_only;
+        if (!view.read_only || shared[i]) {
+            own(view, inputs[i].alias >= 0);
+        }
+        view.value = module.add_argument(builder.region(), module.intern(type));
+        views.push_back(std::move(view));
     }
 }
 
@@ -234,15 +279,15 @@ Value *Program::handle_of(size_t view, bool writes) {
 void Program::make_alias() {
     std::vector<size_t> writable;
     for (const auto &part : owned) {
-        if (inputs[part.view].alias < 0) {
+        if (inputs[views[part.view].input].alias < 0) {
             writable.push_back(part.view);
         }
     }
     auto target = random.pick(writable);
     auto view = views[target];
-    auto input = inputs[target];
+    auto input = inputs[view.input];
     auto type = *view.value->type();
-    input.alias = static_cast<int>(target);
+    input.alias = static_cast<int>(view.input);
     input.bytes.clear();
     auto how = random.below(3);
     if (how == 0) {
@@ -266,11 +311,8 @@ void Program::make_alias() {
     }
     input.extents = view.extents;
     view.read_only = type.read_only = random.chance(40);
-    Owned part{views.size(), {}, true};
-    for (auto e : view.extents) {
-        part.axes.push_back({nullptr, e});
-    }
-    owned.push_back(std::move(part));
+    own(view, true);
+    view.input = inputs.size();
     view.value = module.add_argument(builder.region(), module.intern(type));
     views.push_back(view);
     inputs.push_back(std::move(input));
@@ -305,7 +347,7 @@ bool Program::make_load() {
     std::vector<const ViewFact *> readable;
     std::vector<const Owned *> parts;
     for (const auto &v : views) {
-        if (v.read_only && inputs[static_cast<size_t>(&v - views.data())].alias < 0) {
+        if (v.read_only && inputs[v.input].alias < 0) {
             readable.push_back(&v);
             parts.push_back(nullptr);
         }

@@ -208,7 +208,7 @@ struct Worker {
                     outcome = execute(c);
                 }
                 if (outcome.kind == OutcomeKind::SAME) {
-                    progress->coverage.add(*c.module, c.features);
+                    progress->coverage.add(c.kernels, c.features);
                 } else if (outcome.kind == OutcomeKind::UNSUPPORTED) {
                     progress->refuse(outcome.message);
                 }

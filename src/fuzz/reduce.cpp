@@ -23,9 +23,9 @@ void collect(const ir::Region *region, std::vector<Operation *> &all) {
     }
 }
 
-std::vector<Operation *> operations(const Case &c) {
+std::vector<Operation *> operations(const ir::Module &module) {
     std::vector<Operation *> all;
-    collect(c.module->kernel()->body, all);
+    collect(module.kernel()->body, all);
     return all;
 }
 
@@ -36,41 +36,41 @@ bool stays(const Operation *op) {
 }
 
 /// Erases pure operations without uses, repeatedly.
-void prune(const Case &c) {
+void prune(ir::Module &module) {
     for (bool again = true; again;) {
         again = false;
-        auto all = operations(c);
+        auto all = operations(module);
         for (auto i = all.size(); i-- > 0;) {
             bool used = std::any_of(all[i]->results().begin(), all[i]->results().end(),
                                     [](const auto *v) { return v->has_uses(); });
             if (!used && !stays(all[i])) {
-                c.module->erase(all[i]);
+                module.erase(all[i]);
                 again = true;
             }
         }
     }
 }
 
-using Step = bool (*)(Case &, Operation *, size_t variant);
+using Step = bool (*)(ir::Module &, Operation *, size_t variant);
 
-bool erase_operation(Case &c, Operation *op, size_t variant) {
+bool erase_operation(ir::Module &module, Operation *op, size_t variant) {
     bool used = std::any_of(op->results().begin(), op->results().end(),
                             [](const auto *v) { return v->has_uses(); });
     if (variant > 0 || used || op->opcode() == Opcode::YIELD || op->opcode() == Opcode::CONDITION) {
         return false;
     }
-    c.module->erase(op);
+    module.erase(op);
     return true;
 }
 
 /// Results become an operand of their type (a nest's: its initial state), or a constant.
-bool replace_results(Case &c, Operation *op, size_t variant) {
+bool replace_results(ir::Module &module, Operation *op, size_t variant) {
     if (op->results().empty() || op->opcode() == Opcode::CONSTANT ||
         variant > op->operand_count()) {
         return false;
     }
     std::vector<ir::Value *> values;
-    ir::Builder builder{*c.module};
+    ir::Builder builder{module};
     builder.set_region(op->region(), op);
     auto first = op->operand_count() - std::min(op->operand_count(), op->result_count());
     for (size_t i = 0; i < op->result_count(); ++i) {
@@ -84,20 +84,20 @@ bool replace_results(Case &c, Operation *op, size_t variant) {
             return false;
         }
     }
-    ir::Rewriter{*c.module}.replace(op, values);
+    ir::Rewriter{module}.replace(op, values);
     return true;
 }
 
 /// The body of a nest for indices 0 and the initial states, in its place; one side of an `if`.
-bool inline_body(Case &c, Operation *op, size_t variant) {
+bool inline_body(ir::Module &module, Operation *op, size_t variant) {
     bool branch = op->opcode() == Opcode::IF, nest = ir::is_nest(op->opcode());
     if ((!branch && !nest) || variant >= op->regions().size()) {
         return false;
     }
-    ir::Rewriter rewriter{*c.module};
+    ir::Rewriter rewriter{module};
     auto *body = op->body(variant);
     std::vector<ir::Value *> arguments;
-    ir::Builder builder{*c.module};
+    ir::Builder builder{module};
     builder.set_region(op->region(), op);
     auto states = op->result_count();
     for (size_t i = 0; nest && i < body->arguments().size() - states; ++i) {
@@ -119,13 +119,13 @@ bool inline_body(Case &c, Operation *op, size_t variant) {
     for (size_t i = 0; i < states; ++i) {
         rewriter.replace_uses(op->result(i), values[i]);
     }
-    c.module->erase(op);
+    module.erase(op);
     return true;
 }
 
 /// A state that nothing reads afterwards goes.
-bool erase_state(Case &c, Operation *op, size_t variant) {
-    (void)c;
+bool erase_state(ir::Module &module, Operation *op, size_t variant) {
+    (void)module;
     bool carries = ir::is_nest(op->opcode()) || op->opcode() == Opcode::WHILE;
     if ((!carries && op->opcode() != Opcode::IF) || variant >= op->result_count() ||
         op->result(variant)->has_uses()) {
@@ -154,8 +154,8 @@ bool erase_state(Case &c, Operation *op, size_t variant) {
 }
 
 /// Constants become 0 or 1.
-bool simplify_constant(Case &c, Operation *op, size_t variant) {
-    (void)c;
+bool simplify_constant(ir::Module &module, Operation *op, size_t variant) {
+    (void)module;
     if (op->opcode() != Opcode::CONSTANT || variant > 1) {
         return false;
     }
@@ -172,16 +172,20 @@ constexpr Step steps[] = {erase_operation, replace_results, inline_body, erase_s
 
 /// Parameters that nothing uses go, with their inputs.
 bool erase_parameters(Case &c) {
-    auto *body = c.module->kernel()->body;
     bool any = false;
-    for (size_t i = body->arguments().size(); i-- > 0;) {
+    for (size_t i = c.inputs.size(); i-- > 0;) {
         auto number = static_cast<int>(i);
         bool viewed = std::any_of(c.inputs.begin(), c.inputs.end(),
                                   [&](const Input &input) { return input.alias == number; });
-        if (body->argument(i)->has_uses() || viewed) {
+        bool used = std::any_of(c.kernels.begin(), c.kernels.end(), [&](const auto &kernel) {
+            return kernel->kernel()->body->argument(i)->has_uses();
+        });
+        if (used || viewed) {
             continue;
         }
-        body->erase_argument(i);
+        for (auto &kernel : c.kernels) {
+            kernel->kernel()->body->erase_argument(i);
+        }
         c.inputs.erase(c.inputs.begin() + static_cast<std::ptrdiff_t>(i));
         for (auto &input : c.inputs) {
             input.alias -= input.alias > number;
@@ -197,26 +201,43 @@ struct Reducer {
     const std::function<bool()> &more;
 
     bool accept(Case &&candidate) {
-        prune(candidate);
-        if (!ir::check(*candidate.module).empty() || !still_fails(candidate)) {
+        for (auto &kernel : candidate.kernels) {
+            prune(*kernel);
+            if (!ir::check(*kernel).empty()) {
+                return false;
+            }
+        }
+        if (!still_fails(candidate)) {
             return false;
         }
         best = std::move(candidate);
         return true;
     }
-    bool attempt(Step step, size_t index, size_t variant) {
+    bool attempt(Step step, size_t kernel, size_t index, size_t variant) {
         auto candidate = best.copy();
-        auto all = operations(candidate);
-        return index < all.size() && step(candidate, all[index], variant) &&
+        auto &module = *candidate.kernels[kernel];
+        auto all = operations(module);
+        return index < all.size() && step(module, all[index], variant) &&
                accept(std::move(candidate));
     }
-    bool sweep() {
+    bool erase_kernels() {
         bool changed = false;
-        for (auto step : steps) {
-            // From the end: what comes late uses what comes early.
-            for (auto i = operations(best).size(); i-- > 0 && more();) {
-                for (size_t variant = 0; variant < 6 && more(); ++variant) {
-                    changed |= attempt(step, i, variant);
+        for (auto i = best.kernels.size(); i-- > 0 && best.kernels.size() > 1 && more();) {
+            auto candidate = best.copy();
+            candidate.kernels.erase(candidate.kernels.begin() + static_cast<std::ptrdiff_t>(i));
+            changed |= accept(std::move(candidate));
+        }
+        return changed;
+    }
+    bool sweep() {
+        bool changed = erase_kernels();
+        for (size_t kernel = 0; kernel < best.kernels.size(); ++kernel) {
+            for (auto step : steps) {
+                // From the end: what comes late uses what comes early.
+                for (auto i = operations(*best.kernels[kernel]).size(); i-- > 0 && more();) {
+                    for (size_t variant = 0; variant < 6 && more(); ++variant) {
+                        changed |= attempt(step, kernel, i, variant);
+                    }
                 }
             }
         }

@@ -15,9 +15,11 @@ namespace {
 TEST(Generator, ProgramsAreValid) {
     for (uint64_t i = 0; i < 100; ++i) {
         auto c = generate(Random{7, i});
-        auto violations = ir::check(*c.module);
-        EXPECT_TRUE(violations.empty()) << "case " << i << ": " << violations.front().message;
-        EXPECT_EQ(c.inputs.size(), c.module->kernel()->body->arguments().size());
+        for (const auto &kernel : c.kernels) {
+            auto violations = ir::check(*kernel);
+            EXPECT_TRUE(violations.empty()) << "case " << i << ": " << violations.front().message;
+            EXPECT_EQ(c.inputs.size(), kernel->kernel()->body->arguments().size());
+        }
     }
 }
 
@@ -42,6 +44,78 @@ TEST(Generator, SavedProgramsHaveTheirInputsAndSettings) {
         }
     }
     EXPECT_GT(aliases, 0u);
+}
+
+TEST(Generator, ProgramsOfSeveralKernelsAreSavedWhole) {
+    size_t several = 0, rewritten = 0;
+    for (uint64_t i = 0; i < 60; ++i) {
+        auto c = generate(Random{9, i});
+        auto text = to_text(c);
+        auto read = from_text(text, "saved");
+        ASSERT_EQ(read.kernels.size(), c.kernels.size());
+        EXPECT_EQ(to_text(read), text);
+        several += c.kernels.size() > 1;
+        // What the first kernel may write and a later one only reads.
+        auto first = c.kernels[0]->kernel()->body->arguments();
+        auto last = c.kernels.back()->kernel()->body->arguments();
+        for (size_t k = 0; k < first.size(); ++k) {
+            rewritten += !first[k]->type()->read_only && last[k]->type()->read_only;
+        }
+    }
+    EXPECT_GT(several, 4u);
+    EXPECT_GT(rewritten, 4u);
+}
+
+TEST(Generator, ErrorsInALaterKernelNameTheLineOfTheFile) {
+    try {
+        (void)from_text("kernel @a() {\n}\n// then\nkernel @b() {\n  nonsense\n}\n", "saved");
+        FAIL() << "no error";
+    } catch (const ParseError &e) {
+        EXPECT_NE(std::string{e.what()}.find("saved:5:"), std::string::npos) << e.what();
+    }
+}
+
+TEST(Generator, KernelsRunOneAfterAnother) {
+    auto text = R"(// argument f32 view 1 2 1 0 0000000000000000
+kernel @a(%0: view<f32, 2>) {
+  %1 = constant 1.0 : f32
+  %2 = constant 0 : i64
+  store %0, %1, %2
+}
+// then
+kernel @b(%0: view<f32, 2>) {
+  %1 = constant 0 : i64
+  %2 = constant 1 : i64
+  %3 = load %0, %1 : f32
+  %4 = add %3, %3 : f32
+  store %0, %4, %2
+}
+// then
+kernel @c(%0: view<const f32, 2>) {
+  %1 = constant 1 : i64
+  %2 = load %0, %1 : f32
+  %3 = constant 2.0 : f32
+  %4 = eq %2, %3 : bool
+  assert %4 {message = "the sum"}
+}
+)";
+    auto outcome = execute(from_text(text, "saved"));
+    EXPECT_EQ(outcome.kind, OutcomeKind::SAME) << outcome.message;
+    std::string wrong = text;
+    wrong.replace(wrong.find("constant 2.0"), 12, "constant 3.0");
+    EXPECT_EQ(execute(from_text(wrong, "saved")).kind, OutcomeKind::ERROR);
+}
+
+TEST(Generator, OrdersOfInstancesAreOneToOne) {
+    size_t orders = 0;
+    for (uint64_t i = 0; i < 60; ++i) {
+        auto c = generate(Random{10, i});
+        orders += to_text(c).find("layout = \"", to_text(c).find("parallel")) != std::string::npos;
+        for (const auto &kernel : c.kernels) {
+            EXPECT_TRUE(ir::check(*kernel).empty());
+        }
+    }
+    EXPECT_GT(orders, 4u);
 }
 
 TEST(Generator, ACaseWithAViewOfNoBytesIsRefused) {

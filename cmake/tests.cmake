@@ -134,6 +134,13 @@ if(TARGET luisa-tile)
   set_tests_properties(tool.fuzz PROPERTIES LABELS tool TIMEOUT 300)
 endif()
 
+# Layout functions beside CuTe's own, where its Python is installed.
+if(TARGET unit_layout)
+  add_test(NAME oracle.cute COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_cute.py
+                                    $<TARGET_FILE:unit_layout>)
+  set_tests_properties(oracle.cute PROPERTIES LABELS tool TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
+
 # What an earlier run left on disk stays out of the programs' tests.
 get_property(tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT LUISA_TILE_CACHE=off)

@@ -11,6 +11,7 @@
 #include <luisa/tile/exchange.h>
 #include <luisa/tile/kernel.h>
 #include <luisa/tile/layout_draw.h>
+#include <luisa/tile/layout_export.h>
 #include <luisa/tile/layout_interop.h>
 #include <luisa/tile/memory.h>
 #include <luisa/tile/ops.h>

@@ -2,7 +2,7 @@
 #include "oracle.h"
 
 #include <luisa/tile/layout_draw.h>
-#include <luisa/tile/layout_interop.h>
+#include <luisa/tile/layout_export.h>
 
 #include <gtest/gtest.h>
 
@@ -122,6 +122,81 @@ TEST(LayoutInterop, tirx_shards_replicas_and_offsets) {
     }
     EXPECT_EQ(message_of([&] { return from_tirx(layout, {"lane"}).first(); }),
               "InteropError: from_tirx: the axis warp is not among those asked for");
+}
+
+/// Whether two relations are the same, by all points of the first set.
+void expect_same(const LayoutCorr &a, const LayoutCorr &b) {
+    ASSERT_EQ(a.first().codomain().text(), b.first().codomain().text());
+    for_each_point(a.first().codomain().extents(), [&](const IndexPoint &x) {
+        auto p = a.related(x), q = b.related(x);
+        std::sort(p.begin(), p.end());
+        std::sort(q.begin(), q.end());
+        EXPECT_EQ(p, q);
+    });
+}
+
+TEST(LayoutInterop, relations_become_tilelang_fragments) {
+    auto c = [](size_t i) { return IndexExpr::coordinate(i); };
+    auto corr = from_tilelang({{8, 8}, 2, c(0) * 2 + c(1) / 4 + c(2) * 16, c(1) % 4}, 32, 4);
+    auto fragment = to_tilelang(corr);
+    EXPECT_EQ(fragment.replicate, 2);
+    expect_same(from_tilelang(fragment, 32, 4), corr);
+    // A distribution by digits of the element number.
+    auto one = LayoutCorr::of(
+        IndexMap::mixed_radix({{{2, 4, 8, 2}, {{0, 1}, {1, 0}, {4, 0}, {0, 2}}}}, {0, 0}));
+    auto of_one = to_tilelang(one);
+    EXPECT_EQ(of_one.replicate, 1);
+    expect_same(from_tilelang(of_one, 32, 4), one);
+    expect_same(from_tilelang(to_tilelang(LayoutCorr{IndexMap::permute({4, 6}, {1, 0}),
+                                                     IndexMap::identity({4, 6})}),
+                              4, 6),
+                LayoutCorr{IndexMap::permute({4, 6}, {1, 0}), IndexMap::identity({4, 6})});
+    EXPECT_EQ(message_of([&] { (void)to_tilelang(one.converse()); }),
+              "InteropError: to_tilelang: the second side is no thread and slot: [128]");
+    EXPECT_EQ(message_of([&] {
+                  (void)to_tilelang({IndexMap::strided({4}, {0}).into({3}),
+                                     IndexMap::strided({4}, {1}).into({4})});
+              }),
+              "InteropError: to_tilelang: the second side is no thread and slot: [4]");
+    EXPECT_EQ(message_of([&] {
+                  (void)to_tilelang(
+                      {IndexMap::strided({4, 2}, {2, 1}).into({9}), IndexMap::identity({4, 2})});
+              }),
+              "InteropError: to_tilelang: occurrences that are neither elements nor their "
+              "replicas: affine{(4):(2), (2):(1); 0} [4, 2] -> [9]");
+}
+
+TEST(LayoutInterop, relations_become_tirx_layouts) {
+    TirxLayout layout{
+        {{8, 4, "lane"}, {2, 1, "lane"}, {2, 1, "reg"}}, {{2, 1, "warp"}}, {{"warp", 4}}};
+    std::vector<std::string> axes{"warp", "lane", "reg"};
+    auto corr = from_tirx(layout, axes);
+    auto back = to_tirx(corr, axes);
+    ASSERT_EQ(back.shard.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(back.shard[i].extent, layout.shard[i].extent);
+        EXPECT_EQ(back.shard[i].stride, layout.shard[i].stride);
+        EXPECT_EQ(back.shard[i].axis, layout.shard[i].axis);
+    }
+    ASSERT_EQ(back.replica.size(), 1u);
+    EXPECT_EQ(back.replica[0].axis, "warp");
+    EXPECT_EQ(back.offset, layout.offset);
+    expect_same(from_tirx(back, axes), corr);
+    EXPECT_EQ(message_of([&] {
+                  (void)to_tirx(corr, {"warp", "lane"});
+              }),
+              "InteropError: to_tirx: 2 names for the coordinates of [6, 30, 2]");
+    EXPECT_EQ(message_of([&] {
+                  (void)to_tirx(LayoutCorr::of(IndexMap::mixed_radix({{{4}, {{1, 1}}}}, {0, 0})),
+                                {"lane", "reg"});
+              }),
+              "InteropError: to_tirx: a digit moves both lane and reg");
+    EXPECT_EQ(
+        message_of([&] { (void)to_tirx(LayoutCorr::of(IndexMap::swizzle(1, 0, 1, 4)), {"lane"}); }),
+        "InteropError: to_tirx: no map of whole digits: swizzle{1, 0, 1} [4] -> [4]");
+    EXPECT_EQ(message_of([&] { (void)to_tirx(corr.converse(), {"element"}); }),
+              "InteropError: to_tirx: occurrences that are no numbers of elements and replicas: " +
+                  corr.second().text());
 }
 
 TEST(LayoutDrawings, a_cell_for_each_point_with_its_image) {

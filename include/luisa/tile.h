@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The whole surface: language, kernels and, where present, the runtime.
+#include <luisa/tile/autotune.h>
 #include <luisa/tile/check.h>
 #include <luisa/tile/contract_scan.h>
 #include <luisa/tile/contracts.h>

@@ -82,8 +82,8 @@ std::string key_text(const ir::Module &candidate, const std::string &canonical_t
     line("multiprocessors", std::to_string(f.multiprocessors));
     line("threads", std::to_string(f.threads_per_multiprocessor));
     line("registers", std::to_string(f.registers_per_multiprocessor));
-    line("shared", std::to_string(f.shared_per_block) + " of " +
-                       std::to_string(f.shared_per_multiprocessor));
+    line("shared",
+         std::to_string(f.shared_per_block) + " of " + std::to_string(f.shared_per_multiprocessor));
     line("l2_bytes", std::to_string(f.l2_bytes));
     line("may_alias", std::to_string(static_cast<int>(options.may_alias)));
     line("locations", location_hash(candidate));

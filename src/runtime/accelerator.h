@@ -68,8 +68,8 @@ public:
     [[nodiscard]] virtual std::shared_ptr<void> allocate(size_t bytes) = 0;
     [[nodiscard]] virtual std::unique_ptr<AcceleratorQueue> make_queue() = 0;
     /// Compiles a kernel, or finds it in a cache on disk unless that is null.
-    [[nodiscard]] virtual std::shared_ptr<const AcceleratorCode>
-    compile(const ShaderImpl &shader, bool may_alias, cache::ObjectCache *disk) = 0;
+    [[nodiscard]] virtual std::shared_ptr<const AcceleratorCode> compile(
+        const ShaderImpl &shader, bool may_alias, cache::ObjectCache *disk) = 0;
 };
 
 }// namespace luisa::tile::runtime

@@ -80,6 +80,11 @@ private:
         if (_candidates.empty()) {
             throw ValueError{"autotune: the list of configurations is empty", _loc};
         }
+        if (_device.shared_impl()->accelerator) {
+            throw UnsupportedError{"autotune: the host does not see the memory of device '" +
+                                       _device.name() + "'; it tunes for \"cpu\" only",
+                                   _loc};
+        }
         auto positive = [this](const char *name, double value) {
             if (!(value > 0)) {
                 throw ValueError{

@@ -291,8 +291,8 @@ std::shared_ptr<const compiler::CpuKernel> ShaderImpl::alias_safe() const {
 std::shared_ptr<const AcceleratorCode> ShaderImpl::accelerated_alias_safe() const {
     std::lock_guard lock{alias_mutex};
     if (!accelerated_alias_code) {
-        accelerated_alias_code =
-            device->accelerator->compile(*this, true, use_disk ? device->disk.get() : nullptr);
+        accelerated_alias_code = device->accelerator->compile(
+            *this, true, use_disk ? device->disk.get() : nullptr);
     }
     return accelerated_alias_code;
 }

@@ -21,9 +21,9 @@ struct ShaderImpl {
     DeviceImpl *device = nullptr;
     std::shared_ptr<const ir::Module> module;
     std::string text;
-    size_t words = 0;                               ///< of the argument block
-    std::vector<const ir::Value *> stored;          ///< parameters that are written
-    std::shared_ptr<const compiler::CpuKernel> code;///< of the CPU
+    size_t words = 0;                                  ///< of the argument block
+    std::vector<const ir::Value *> stored;             ///< parameters that are written
+    std::shared_ptr<const compiler::CpuKernel> code;   ///< of the CPU
     std::shared_ptr<const AcceleratorCode> accelerated;///< of an accelerator
     ShaderMetadata metadata;
     bool use_disk = true;
@@ -68,7 +68,7 @@ struct DeviceImpl {
     DeviceOptions options;
     emit::CpuTarget target;
     std::unique_ptr<Pool> pool;
-    std::unique_ptr<Accelerator> accelerator;///< null on the CPU and the interpreter
+    std::unique_ptr<Accelerator> accelerator;      ///< null on the CPU and the interpreter
     std::unique_ptr<tile::cache::ObjectCache> disk;///< null when there is none
     std::mutex mutex;                              ///< of the cache
     std::unordered_multimap<uint64_t, std::unique_ptr<ShaderImpl>> cache;///< by hash of the text

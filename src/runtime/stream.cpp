@@ -191,11 +191,8 @@ Stream &Stream::operator<<(const Event &event) {
     }
     if (_queue) {
         // Also after an error: others may wait for it.
-        _queue->push(
-            [state = event._state, work = _queue->work()] {
-                record_on(*state, work);
-            },
-            StreamQueue::Kind::ALWAYS);
+        _queue->push([state = event._state, work = _queue->work()] { record_on(*state, work); },
+                     StreamQueue::Kind::ALWAYS);
     } else {
         event._state->record();
     }

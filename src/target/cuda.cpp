@@ -86,12 +86,9 @@ constexpr CudaFacts specific(CudaFacts f, const char *name, int ptx_isa, AsyncMe
     return f;
 }
 
-constexpr std::array architectures{sm_80(),
-                                   sm_89(),
-                                   sm_90(),
-                                   specific(sm_90(), "sm_90a", 80, hopper_only),
-                                   sm_100(),
-                                   specific(sm_100(), "sm_100a", 86, blackwell_only)};
+constexpr std::array architectures{sm_80(),  sm_89(),
+                                   sm_90(),  specific(sm_90(), "sm_90a", 80, hopper_only),
+                                   sm_100(), specific(sm_100(), "sm_100a", 86, blackwell_only)};
 
 using enum ScalarType;
 

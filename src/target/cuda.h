@@ -10,12 +10,12 @@ namespace luisa::tile::target {
 
 /// How data gets from global to shared memory without passing through registers, and what orders it.
 struct AsyncMechanisms {
-    bool copy_16 = false;     ///< `cp.async` of 4, 8 or 16 bytes a thread, in groups
-    bool barriers = false;    ///< `mbarrier`: arrivals are counted in shared memory
-    bool transactions = false;///< … and bytes that arrive, for bulk copies
-    bool bulk = false;        ///< bulk and tensor-map copies
-    bool clusters = false;    ///< blocks that read each other's shared memory, multicast copies
-    bool warpgroups = false;  ///< `wgmma`, `setmaxnreg`: of an architecture-specific target only
+    bool copy_16 = false;      ///< `cp.async` of 4, 8 or 16 bytes a thread, in groups
+    bool barriers = false;     ///< `mbarrier`: arrivals are counted in shared memory
+    bool transactions = false; ///< … and bytes that arrive, for bulk copies
+    bool bulk = false;         ///< bulk and tensor-map copies
+    bool clusters = false;     ///< blocks that read each other's shared memory, multicast copies
+    bool warpgroups = false;   ///< `wgmma`, `setmaxnreg`: of an architecture-specific target only
     bool tensor_memory = false;///< `tcgen05`: of an architecture-specific target only
 };
 
@@ -31,8 +31,8 @@ struct CudaFacts {
     int blocks_per_multiprocessor = 32, blocks_per_cluster = 1;
     int registers_per_thread = 255, registers_per_block = 65536;
     int registers_per_multiprocessor = 65536;
-    int64_t shared_per_block = 0;         ///< bytes; more than `shared_by_default` must be asked for
-    int64_t shared_by_default = 48 << 10; ///< bytes
+    int64_t shared_per_block = 0;        ///< bytes; more than `shared_by_default` must be asked for
+    int64_t shared_by_default = 48 << 10;///< bytes
     int64_t shared_per_multiprocessor = 0;///< bytes
     int64_t shared_reserved = 1024;       ///< bytes a block, taken by the system
     int shared_banks = 32;

@@ -119,8 +119,7 @@ FAKE FakeLaunch fake_last_launch() {
 FAKE FakeLive fake_live() {
     std::lock_guard lock{state().mutex};
     auto &s = state();
-    return {s.memory.size(), s.used,  s.contexts, s.streams,
-            s.events,        s.loaded, s.pinned,   s.pushed};
+    return {s.memory.size(), s.used, s.contexts, s.streams, s.events, s.loaded, s.pinned, s.pushed};
 }
 
 FAKE int cuInit(unsigned) {

@@ -180,9 +180,9 @@ llvm::Value *Emitter::extremum(Opcode op, ScalarType type, llvm::Value *a, llvm:
         return _b.CreateSelect(a_nan, _b.CreateSelect(b_nan, _b.CreateFAdd(a, b), b), one);
     }
     // The instructions ignore a NaN or hand a signalling one on; a sum quiets it.
-    auto *result = own ? ordered_extremum(low, size_of(type) == 8, a, b)
-                   : low   ? intrinsic(llvm::Intrinsic::minimum, {a, b})
-                           : intrinsic(llvm::Intrinsic::maximum, {a, b});
+    auto *result = own   ? ordered_extremum(low, size_of(type) == 8, a, b)
+                   : low ? intrinsic(llvm::Intrinsic::minimum, {a, b})
+                         : intrinsic(llvm::Intrinsic::maximum, {a, b});
     return _b.CreateSelect(_b.CreateFCmpUNO(a, b), _b.CreateFAdd(a, b), result);
 }
 

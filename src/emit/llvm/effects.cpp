@@ -31,8 +31,8 @@ llvm::Value *Emitter::atomic_update(const ir::Operation &op) {
     }
     llvm::Align align(size_of(type));
     if (kind == AtomicOp::COMPARE_EXCHANGE) {
-        auto *pair = _b.CreateAtomicCmpXchg(address, operand(op, 2), value, align, relaxed,
-                                            relaxed, _scope);
+        auto *pair = _b.CreateAtomicCmpXchg(address, operand(op, 2), value, align, relaxed, relaxed,
+                                            _scope);
         return _b.CreateExtractValue(pair, 0);
     }
     using Update = llvm::AtomicRMWInst;

@@ -87,8 +87,10 @@ llvm::Value *Emitter::number_of(const ir::ParticipantPayload &payload, bool coun
     }
     using namespace llvm::Intrinsic;
     llvm::Intrinsic::ID id = thread ? (count ? nvvm_read_ptx_sreg_ntid_x : nvvm_read_ptx_sreg_tid_x)
-                     : (count ? nvvm_read_ptx_sreg_nctaid_x : nvvm_read_ptx_sreg_ctaid_x);
-    return _b.CreateZExt(_b.CreateIntrinsic(id, llvm::ArrayRef<llvm::Type *>{}, {}), _b.getInt64Ty(), "", true);
+                                    : (count ? nvvm_read_ptx_sreg_nctaid_x
+                                             : nvvm_read_ptx_sreg_ctaid_x);
+    return _b.CreateZExt(_b.CreateIntrinsic(id, llvm::ArrayRef<llvm::Type *>{}, {}),
+                         _b.getInt64Ty(), "", true);
 }
 
 /// The memory of a block is as large as its launch says.

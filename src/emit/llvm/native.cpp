@@ -152,9 +152,9 @@ llvm::Value *Emitter::table_global(const std::vector<uint32_t> &entries) {
     auto *&global = _tables[data];
     if (!global) {
         // A GPU's threads may each want another entry: constant memory would give them one after the other.
-        global = new llvm::GlobalVariable(
-            *_module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "table",
-            nullptr, llvm::GlobalValue::NotThreadLocal, _gpu ? 1u : 0u);
+        global = new llvm::GlobalVariable(*_module, data->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, data, "table", nullptr,
+                                          llvm::GlobalValue::NotThreadLocal, _gpu ? 1u : 0u);
         global->setAlignment(llvm::Align(64));
     }
     return global;

@@ -20,7 +20,9 @@ double between(Clock::time_point start, Clock::time_point end) {
 }
 
 /// "8.6"
-std::string version_text(int isa) { return std::to_string(isa / 10) + "." + std::to_string(isa % 10); }
+std::string version_text(int isa) {
+    return std::to_string(isa / 10) + "." + std::to_string(isa % 10);
+}
 
 /// The architecture and version of PTX as LLVM names them, for a launch that the architecture allows.
 CpuTarget check(const GpuOptions &options) {

@@ -16,7 +16,8 @@ struct GpuKernel {
 
 struct GpuOptions {
     const target::CudaFacts *target = nullptr;
-    int ptx_isa = 0;///< version of PTX to write, 80 for 8.0; 0: the oldest that has the architecture
+    int ptx_isa =
+        0;///< version of PTX to write, 80 for 8.0; 0: the oldest that has the architecture
     /// 64-bit words that `argument` reads. A launch passes them by value, and after them, if the code reports,
     /// the address of a report buffer.
     size_t argument_words = 0;

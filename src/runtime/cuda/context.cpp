@@ -21,10 +21,11 @@ Context::Context(int number)
     int count = 0;
     check(cu.device_get_count(&count), "cuDeviceGetCount");
     if (number >= count) {
-        throw DeviceUnavailable{
-            "Device::create(\"" + name + "\"): this machine has " + std::to_string(count) +
-            (count == 1 ? " NVIDIA GPU; its number is 0" : " NVIDIA GPUs; they have numbers from 0") +
-            (count == 0 ? ", use \"cpu\"" : "")};
+        throw DeviceUnavailable{"Device::create(\"" + name + "\"): this machine has " +
+                                std::to_string(count) +
+                                (count == 1 ? " NVIDIA GPU; its number is 0"
+                                            : " NVIDIA GPUs; they have numbers from 0") +
+                                (count == 0 ? ", use \"cpu\"" : "")};
     }
     check(cu.device_get(&_device, number), "cuDeviceGet");
     read_facts();
@@ -50,8 +51,9 @@ void Context::read_facts() {
     auto sm = 10 * attribute(COMPUTE_CAPABILITY_MAJOR) + attribute(COMPUTE_CAPABILITY_MINOR);
     const auto *row = target::cuda_for_device(sm);
     if (!row) {
-        throw TargetError{"Device::create(\"" + name + "\"): " + product + " is of architecture sm_" +
-                          std::to_string(sm) + ", expected sm_80 or later"};
+        throw TargetError{"Device::create(\"" + name + "\"): " + product +
+                          " is of architecture sm_" + std::to_string(sm) +
+                          ", expected sm_80 or later"};
     }
     facts = *row;
     ptx_isa = target::ptx_of_driver(cu.version);

@@ -21,11 +21,11 @@ public:
 
     const Driver &cu;
     const int ordinal;
-    std::string name;         ///< "cuda:0"
-    std::string product;      ///< "NVIDIA H200"
-    target::CudaFacts facts;  ///< of the catalog, with this card's own numbers
+    std::string name;       ///< "cuda:0"
+    std::string product;    ///< "NVIDIA H200"
+    target::CudaFacts facts;///< of the catalog, with this card's own numbers
     size_t memory_bytes = 0;
-    int ptx_isa = 0;          ///< what code for it is written in
+    int ptx_isa = 0;///< what code for it is written in
 
     /// Makes the context current while it lives, as every call but a few needs.
     class Current {

@@ -20,8 +20,9 @@ double now_ms() {
 }// namespace
 
 GpuDevice::GpuDevice(int ordinal, DeviceImpl &owner)
-    : _owner{owner}, _context{std::make_shared<Context>(ordinal)},
-      _pool{std::make_shared<MemoryPool>(_context)} {}
+    : _owner{owner}, _context{std::make_shared<Context>(ordinal)}, _pool{
+                                                                       std::make_shared<MemoryPool>(
+                                                                           _context)} {}
 
 std::string GpuDevice::description() const {
     const auto &f = _context->facts;

@@ -17,8 +17,8 @@ public:
     [[nodiscard]] std::string description() const override;
     [[nodiscard]] std::shared_ptr<void> allocate(size_t bytes) override;
     [[nodiscard]] std::unique_ptr<AcceleratorQueue> make_queue() override;
-    [[nodiscard]] std::shared_ptr<const AcceleratorCode>
-    compile(const ShaderImpl &shader, bool may_alias, tile::cache::ObjectCache *disk) override;
+    [[nodiscard]] std::shared_ptr<const AcceleratorCode> compile(
+        const ShaderImpl &shader, bool may_alias, tile::cache::ObjectCache *disk) override;
 
 private:
     std::shared_ptr<Code> find(tile::cache::ObjectCache &disk, const tile::cache::Key &key) const;

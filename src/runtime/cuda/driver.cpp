@@ -35,8 +35,9 @@ struct Symbols {
     template<class F> void find(F *&function, const char *name) const {
         void *address = dlsym(library, name);
         if (!address) {
-            unavailable(path + " has no " + name +
-                        ": this driver is older than CUDA 11.0; install a newer one, or use \"cpu\"");
+            unavailable(
+                path + " has no " + name +
+                ": this driver is older than CUDA 11.0; install a newer one, or use \"cpu\"");
         }
         static_assert(sizeof(function) == sizeof(address));
         std::memcpy(&function, &address, sizeof(address));
@@ -91,9 +92,9 @@ void find_all(Driver &d, const Symbols &s) {
 std::unique_ptr<const Driver> load(const std::string &path) {
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        auto found = path == usual_name ? std::string{"no NVIDIA driver: "} + path + " not found"
-                                        : "LUISA_TILE_CUDA_DRIVER names '" + path +
-                                              "', which cannot be loaded";
+        auto found = path == usual_name
+                         ? std::string{"no NVIDIA driver: "} + path + " not found"
+                         : "LUISA_TILE_CUDA_DRIVER names '" + path + "', which cannot be loaded";
         unavailable(found + advice);
     }
     auto loaded = std::make_unique<Driver>();

@@ -66,8 +66,9 @@ std::shared_ptr<void> MemoryPool::allocate(size_t bytes) {
         trim();
     }
     auto self = shared_from_this();
-    return {reinterpret_cast<void *>(pointer),
-            [self, rounded](void *p) { self->give_back(reinterpret_cast<DevicePointer>(p), rounded); }};
+    return {reinterpret_cast<void *>(pointer), [self, rounded](void *p) {
+                self->give_back(reinterpret_cast<DevicePointer>(p), rounded);
+            }};
 }
 
 void MemoryPool::fail(size_t bytes) const {

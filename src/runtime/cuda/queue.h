@@ -110,7 +110,8 @@ private:
     StreamHandle _stream = nullptr;
     std::shared_ptr<Kept> _kept;
     int _holder = -1;
-    std::vector<Launched> _launched;///< since the last time that the stream was waited for; the last few
+    std::vector<Launched>
+        _launched;///< since the last time that the stream was waited for; the last few
     size_t _launches = 0;
     std::vector<Said> _said;
     std::unique_ptr<PinnedMemory> _staging[2];

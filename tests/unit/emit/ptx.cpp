@@ -24,8 +24,9 @@ std::string map(const std::string &type, const std::string &body, int bytes = 4)
            "  %px = argument %args {index = 0} : ptr\n"
            "  %py = argument %args {index = 3} : ptr\n"
            "  %ax = address %px, %i {scale = " +
-           b + "} : ptr\n  %ay = address %py, %i {scale = " + b + "} : ptr\n  %x = read %ax {align = " +
-           b + "} : " + type + "\n" + body + "  write %ay, %y {align = " + b + "}\n}\n";
+           b + "} : ptr\n  %ay = address %py, %i {scale = " + b +
+           "} : ptr\n  %x = read %ax {align = " + b + "} : " + type + "\n" + body +
+           "  write %ay, %y {align = " + b + "}\n}\n";
 }
 
 }// namespace
@@ -50,8 +51,8 @@ TEST(Ptx, nothing_is_contracted_flushed_or_approximated) {
     auto code = ptx_of(map("f32", "  %a = mul %x, %x : f32\n  %b2 = add %a, %x : f32\n"
                                   "  %c = fma %x, %b2, %a : f32\n  %d = div %c, %x : f32\n"
                                   "  %y = sqrt %d : f32\n"));
-    for (const char *exact : {"mul.rn.f32", "add.rn.f32", "fma.rn.f32", "div.rn.f32",
-                              "sqrt.rn.f32"}) {
+    for (const char *exact :
+         {"mul.rn.f32", "add.rn.f32", "fma.rn.f32", "div.rn.f32", "sqrt.rn.f32"}) {
         EXPECT_EQ(count(code.ptx, exact), 1) << exact << code.ptx;
     }
     EXPECT_THAT(code.ptx, Not(HasSubstr("ftz")));
@@ -83,8 +84,10 @@ TEST(Ptx, lanes_are_exchanged_32_bits_at_a_time) {
     struct Row {
         const char *mode, *instruction;
     };
-    for (const auto &row : {Row{"xor", "shfl.sync.bfly.b32"}, {"up", "shfl.sync.up.b32"},
-                            {"down", "shfl.sync.down.b32"}, {"index", "shfl.sync.idx.b32"}}) {
+    for (const auto &row : {Row{"xor", "shfl.sync.bfly.b32"},
+                            {"up", "shfl.sync.up.b32"},
+                            {"down", "shfl.sync.down.b32"},
+                            {"index", "shfl.sync.idx.b32"}}) {
         auto body = std::string{"  %k = constant 1 : i32\n  %z = exchange_lanes %x, %k {mode = "} +
                     row.mode;
         EXPECT_EQ(count(ptx_of(map("f32", body + "} : f32\n  %y = add %x, %z : f32\n")).ptx,
@@ -140,9 +143,9 @@ TEST(Ptx, atomic_updates_are_those_of_the_device) {
                        "  %d = atomic_read %px {align = 4} : i32\n"
                        "  %e = add %c, %d : i32\n"
                        "  %f = atomic_update %px, %e {op = exchange} : i32\n}\n");
-    for (const char *update : {"atom.global.add.u32", "atom.global.max.s32",
-                               "atom.relaxed.gpu.global.cas.b32", "atom.global.exch.b32",
-                               "ld.relaxed.gpu.global.b32"}) {
+    for (const char *update :
+         {"atom.global.add.u32", "atom.global.max.s32", "atom.relaxed.gpu.global.cas.b32",
+          "atom.global.exch.b32", "ld.relaxed.gpu.global.b32"}) {
         EXPECT_THAT(code.ptx, HasSubstr(update));
     }
 }
@@ -207,8 +210,8 @@ TEST(Ptx, extrema_and_conversions_are_instructions) {
                                   "  %b2 = maximum %a, %m : f32\n  %c = fmin %b2, %x : f32\n"
                                   "  %h = cast %c : f16\n  %g = cast %h : f32\n"
                                   "  %q = cast %g : bf16\n  %y = cast %q : f32\n"));
-    for (const char *one : {"max.NaN.f32", "min.f32", "cvt.rn.f16.f32", "cvt.f32.f16",
-                            "cvt.rn.bf16.f32"}) {
+    for (const char *one :
+         {"max.NaN.f32", "min.f32", "cvt.rn.f16.f32", "cvt.f32.f16", "cvt.rn.bf16.f32"}) {
         EXPECT_THAT(code.ptx, HasSubstr(one));
     }
 }

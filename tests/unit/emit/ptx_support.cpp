@@ -11,8 +11,8 @@
 
 namespace luisa::tile::emit::test {
 
-GpuCode ptx_of(const std::string &text, const std::string &architecture, size_t words,
-               int threads, int isa) {
+GpuCode ptx_of(const std::string &text, const std::string &architecture, size_t words, int threads,
+               int isa) {
     auto module = ir::parse(text, "test.tir");
     GpuOptions options;
     options.target = target::find_cuda(architecture);

@@ -23,9 +23,10 @@ using CudaMemory = FakeGpu;
 
 TEST_F(CudaDriver, none_is_said_with_what_to_do) {
     setenv("LUISA_TILE_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
-    EXPECT_EQ(error_of_create("cuda"),
-              "Device::create(\"cuda\"): LUISA_TILE_CUDA_DRIVER names '/nowhere/libcuda.so.1', which "
-              "cannot be loaded; install NVIDIA's driver, or use \"cpu\"");
+    EXPECT_EQ(
+        error_of_create("cuda"),
+        "Device::create(\"cuda\"): LUISA_TILE_CUDA_DRIVER names '/nowhere/libcuda.so.1', which "
+        "cannot be loaded; install NVIDIA's driver, or use \"cpu\"");
     unsetenv("LUISA_TILE_CUDA_DRIVER");
     if (!dlopen("libcuda.so.1", RTLD_LAZY)) {
         EXPECT_EQ(error_of_create("cuda:1"),
@@ -42,25 +43,29 @@ TEST_F(CudaDriver, a_library_without_the_functions_is_an_old_driver) {
     auto another_name = std::string{"/proc/self/root"} + FAKE_CUDA;
     setenv("LUISA_TILE_CUDA_DRIVER", another_name.c_str(), 1);
     set_machine(10020, 2, 90);
-    EXPECT_EQ(error_of_create("cuda"),
-              "Device::create(\"cuda\"): the NVIDIA driver is for CUDA 10.2, expected 11.0 or later; "
-              "install a newer one, or use \"cpu\"");
+    EXPECT_EQ(
+        error_of_create("cuda"),
+        "Device::create(\"cuda\"): the NVIDIA driver is for CUDA 10.2, expected 11.0 or later; "
+        "install a newer one, or use \"cpu\"");
     set_machine(13000, 0, 90);
-    EXPECT_EQ(error_of_create("cuda"),
-              "Device::create(\"cuda\"): no NVIDIA GPU: the driver finds no device; check nvidia-smi "
-              "and CUDA_VISIBLE_DEVICES, or use \"cpu\"");
+    EXPECT_EQ(
+        error_of_create("cuda"),
+        "Device::create(\"cuda\"): no NVIDIA GPU: the driver finds no device; check nvidia-smi "
+        "and CUDA_VISIBLE_DEVICES, or use \"cpu\"");
     set_machine(13000, 2, 90);
     fail("cuInit", 999);
-    EXPECT_EQ(error_of_create("cuda"),
-              "Device::create(\"cuda\"): the NVIDIA driver does not start: unknown error (999); check "
-              "nvidia-smi, or use \"cpu\"");
+    EXPECT_EQ(
+        error_of_create("cuda"),
+        "Device::create(\"cuda\"): the NVIDIA driver does not start: unknown error (999); check "
+        "nvidia-smi, or use \"cpu\"");
 }
 
 TEST_F(CudaDriver, devices_have_numbers) {
     EXPECT_EQ(error_of_create("cuda:2"), "Device::create(\"cuda:2\"): this machine has 2 NVIDIA "
                                          "GPUs; they have numbers from 0");
-    EXPECT_EQ(error_of_create("cuda:x"), "no device called 'cuda:x'; a GPU is \"cuda\" or \"cuda:\" "
-                                         "and its number, such as \"cuda:1\"");
+    EXPECT_EQ(error_of_create("cuda:x"),
+              "no device called 'cuda:x'; a GPU is \"cuda\" or \"cuda:\" "
+              "and its number, such as \"cuda:1\"");
     EXPECT_EQ(error_of_create("cuda1"),
               "no device called 'cuda1'; there are \"cpu\", \"interpreter\", \"cuda\" and "
               "\"cuda:1\", \"cuda:2\", … of several GPUs");
@@ -81,9 +86,9 @@ TEST_F(CudaDriver, old_architectures_and_drivers_are_refused) {
 
 TEST_F(CudaDriver, every_failing_call_is_named_and_leaves_nothing) {
     auto before = live();
-    for (const char *name : {"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
-                             "cuDeviceTotalMem_v2", "cuDeviceGetAttribute",
-                             "cuDevicePrimaryCtxRetain"}) {
+    for (const char *name :
+         {"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceTotalMem_v2",
+          "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain"}) {
         fail(name, INVALID_VALUE);
         auto text = error_of_create("cuda");
         auto plain = std::string{name};
@@ -127,9 +132,8 @@ TEST_F(CudaMemory, shortage_gives_back_what_is_kept_and_then_says_what_is_free) 
     pool->remove_holder(id);
     EXPECT_EQ(message_of<OutOfMemoryError>([&] { pool->allocate(5000); }),
               "no memory on cuda:0 for 5000 bytes: 4096 of 4096 bytes are free");
-    EXPECT_EQ(message_of<OutOfMemoryError>([] {
-                  static_cast<void>(make_tensor<float>(Device::create("cuda"), 1 << 20));
-              }),
+    EXPECT_EQ(message_of<OutOfMemoryError>(
+                  [] { static_cast<void>(make_tensor<float>(Device::create("cuda"), 1 << 20)); }),
               "no memory on cuda:0 for 4194304 bytes: 4096 of 4096 bytes are free");
 }
 

@@ -23,8 +23,13 @@ TEST(CudaCatalog, a_device_gets_the_newest_code_that_runs_on_it) {
         int sm;
         const char *name;
     };
-    for (const auto &row : {Row{80, "sm_80"}, {86, "sm_80"}, {89, "sm_89"}, {90, "sm_90a"},
-                            {100, "sm_100a"}, {103, "sm_100"}, {120, "sm_100"}}) {
+    for (const auto &row : {Row{80, "sm_80"},
+                            {86, "sm_80"},
+                            {89, "sm_89"},
+                            {90, "sm_90a"},
+                            {100, "sm_100a"},
+                            {103, "sm_100"},
+                            {120, "sm_100"}}) {
         ASSERT_NE(cuda_for_device(row.sm), nullptr) << row.sm;
         EXPECT_STREQ(cuda_for_device(row.sm)->name, row.name) << row.sm;
     }

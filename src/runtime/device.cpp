@@ -134,6 +134,8 @@ DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
     }
     if (name == "cuda" || name.starts_with("cuda:")) {
         accelerator = cuda::make_accelerator(cuda_ordinal(name), *this);
+    } else if (is_emulator()) {
+        pool = std::make_unique<Pool>(options.threads);
     }
     if (is_cpu()) {
         target = cpu_target(options.cpu);
@@ -215,6 +217,20 @@ std::shared_ptr<const compiler::CpuKernel> DeviceImpl::make_code(const ShaderImp
                             : compiler::compile_cpu(*shader.module, how);
 }
 
+/// What compiling for the emulator gave.
+static void note_emulated(const compiler::EmulatorKernel &code, ShaderMetadata &m) {
+    m.plan = code.plan;
+    for (const auto &phase : code.phases) {
+        m.scratch_bytes = std::max(m.scratch_bytes, phase.scratch_bytes);
+        m.shared_bytes = std::max(m.shared_bytes, phase.shared_bytes);
+    }
+    m.plan_ms = code.plan_ms;
+    m.realize_ms = code.realize_ms;
+    m.emit_ms = code.emit.build_ms + code.emit.optimise_ms;
+    m.codegen_ms = code.emit.codegen_ms;
+    m.link_ms = code.emit.link_ms;
+}
+
 void DeviceImpl::build(ShaderImpl &shader, bool use_disk) {
     shader.use_disk = use_disk;
     shader.words = 0;
@@ -228,6 +244,10 @@ void DeviceImpl::build(ShaderImpl &shader, bool use_disk) {
         shader.accelerated = accelerator->compile(shader, false, use_disk ? disk.get() : nullptr);
         shader.metadata = shader.accelerated->metadata();
         return;
+    }
+    if (is_emulator()) {
+        shader.emulated = compiler::compile_emulator(*shader.module, {false, options.validate});
+        note_emulated(*shader.emulated, shader.metadata);
     }
     if (!is_cpu()) {
         return;
@@ -297,13 +317,22 @@ std::shared_ptr<const AcceleratorCode> ShaderImpl::accelerated_alias_safe() cons
     return accelerated_alias_code;
 }
 
+std::shared_ptr<const compiler::EmulatorKernel> ShaderImpl::emulated_alias_safe() const {
+    std::lock_guard lock{alias_mutex};
+    if (!alias_emulated) {
+        alias_emulated = compiler::compile_emulator(*module, {true, device->options.validate});
+    }
+    return alias_emulated;
+}
+
 }// namespace runtime
 
 Device Device::create(const std::string &name, DeviceOptions options) {
-    if (name != "cpu" && name != "interpreter" && name != "cuda" && !name.starts_with("cuda:")) {
+    bool cuda = name == "cuda" || name.starts_with("cuda:");
+    if (name != "cpu" && name != "interpreter" && name != "cuda-emulator" && !cuda) {
         throw TargetError{"no device called '" + name +
-                          "'; there are \"cpu\", \"interpreter\", \"cuda\" and \"cuda:1\", "
-                          "\"cuda:2\", … of several GPUs"};
+                          "'; there are \"cpu\", \"interpreter\", \"cuda-emulator\", \"cuda\" and "
+                          "\"cuda:1\", \"cuda:2\", … of several GPUs"};
     }
     Device device;
     device._impl = std::make_shared<runtime::DeviceImpl>(name, std::move(options));

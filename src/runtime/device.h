@@ -2,6 +2,7 @@
 #pragma once
 #include <luisa/tile/runtime.h>
 
+#include "compile/blocks.h"
 #include "compile/stored.h"
 #include "ir/module.h"
 #include "realize/cpu/program.h"
@@ -25,12 +26,14 @@ struct ShaderImpl {
     std::vector<const ir::Value *> stored;             ///< parameters that are written
     std::shared_ptr<const compiler::CpuKernel> code;   ///< of the CPU
     std::shared_ptr<const AcceleratorCode> accelerated;///< of an accelerator
+    std::shared_ptr<const compiler::EmulatorKernel> emulated;///< on the emulator
     ShaderMetadata metadata;
     bool use_disk = true;
 
     /// The variant for views that overlap a written one; compiled when first needed.
     [[nodiscard]] std::shared_ptr<const compiler::CpuKernel> alias_safe() const;
     [[nodiscard]] std::shared_ptr<const AcceleratorCode> accelerated_alias_safe() const;
+    [[nodiscard]] std::shared_ptr<const compiler::EmulatorKernel> emulated_alias_safe() const;
 
     std::mutex build_mutex;///< held by the thread that compiles
     bool built = false;
@@ -39,6 +42,7 @@ private:
     mutable std::mutex alias_mutex;
     mutable std::shared_ptr<const compiler::CpuKernel> alias_code;
     mutable std::shared_ptr<const AcceleratorCode> accelerated_alias_code;
+    mutable std::shared_ptr<const compiler::EmulatorKernel> alias_emulated;
 };
 
 struct DeviceImpl {
@@ -51,6 +55,7 @@ struct DeviceImpl {
     /// StateError in a process forked after the device was made: its workers are not there.
     void check_process(SourceLoc loc = {}) const;
     [[nodiscard]] bool is_cpu() const noexcept { return name == "cpu"; }
+    [[nodiscard]] bool is_emulator() const noexcept { return name == "cuda-emulator"; }
     /// Says what does not stop the work but should be known.
     void warn(const std::string &text);
     /// Compiles a kernel, or finds it on disk if that is allowed.

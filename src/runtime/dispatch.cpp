@@ -4,6 +4,7 @@
 #include "ir/report.h"
 #include "runtime/accelerator.h"
 #include "runtime/device.h"
+#include "runtime/emulator/run.h"
 #include "runtime/memory.h"
 #include "runtime/overlap.h"
 #include "types/float_environment.h"
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
+#include <span>
 
 namespace luisa::tile::runtime {
 
@@ -282,6 +284,21 @@ void run_cpu(const ShaderImpl &shader, const compiler::CpuKernel &code, const ui
     }
 }
 
+void run_emulated(const ShaderImpl &shader, const compiler::EmulatorKernel &code,
+                  const uint64_t *words, std::span<const Argument> arguments) {
+    std::vector<emulator::Extent> memory;
+    for (size_t i = 0; code.machine && i < arguments.size(); ++i) {
+        if (arguments[i].is_view) {
+            auto range = range_of(arguments[i]);
+            memory.push_back({reinterpret_cast<const void *>(range.low), range.high - range.low,
+                              "argument " + parameter_name(*shader.module, i)});
+        }
+    }
+    emulator::run_kernel(
+        code, words, memory, *shader.device->pool,
+        [device = shader.device](const std::string &line) { device->print_line(line); });
+}
+
 }// namespace
 
 bool check_call(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc) {
@@ -319,7 +336,7 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, So
 void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, SourceLoc loc,
               AcceleratorQueue *queue) {
     bool aliases = check_call(shader, arguments, count, loc);
-    if (!shader.code && !queue) {
+    if (!shader.code && !shader.emulated && !queue) {
         std::vector<KernelArgument> list(static_cast<size_t>(count));
         for (int i = 0; i < count; ++i) {
             auto &to = list[static_cast<size_t>(i)];
@@ -359,9 +376,14 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, So
         }
     }
     if (queue) {
-        queue->launch(shader, aliases ? shader.accelerated_alias_safe() : shader.accelerated,
-                      {words, shader.words}, {arguments, static_cast<size_t>(count)}, loc);
-    } else if (aliases) {
+        return queue->launch(shader, aliases ? shader.accelerated_alias_safe() : shader.accelerated,
+                             {words, shader.words}, {arguments, static_cast<size_t>(count)}, loc);
+    }
+    if (shader.emulated) {
+        auto safe = aliases ? shader.emulated_alias_safe() : shader.emulated;
+        return run_emulated(shader, *safe, words, {arguments, static_cast<size_t>(count)});
+    }
+    if (aliases) {
         auto safe = shader.alias_safe();
         run_cpu(shader, *safe, words);
     } else {

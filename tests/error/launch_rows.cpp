@@ -67,9 +67,8 @@ TEST(LaunchRows, views_that_overlap_although_the_caller_promised) {
 
 TEST(LaunchRows, devices_that_are_none) {
     expect([] { (void)Device::create("gpu"); },
-           "TargetError: no device called 'gpu'; there are \"cpu\", \"interpreter\", \"cuda\" and "
-           "\"cuda:1\", "
-           "\"cuda:2\", … of several GPUs");
+           "TargetError: no device called 'gpu'; there are \"cpu\", \"interpreter\", "
+           "\"cuda-emulator\", \"cuda\" and \"cuda:1\", \"cuda:2\", … of several GPUs");
     expect([] { (void)Device::create("cpu", {.threads = -1}); },
            "ValueError: DeviceOptions::threads is -1, expected 0 (all cores) to 4096");
     setenv("LUISA_TILE_THREADS", "abc", 1);

@@ -27,7 +27,7 @@ lt::Kernel load(const std::string &path) {
 
 void list_devices(bool json) {
     auto all = nlohmann::json::array();
-    for (const char *name : {"cpu", "interpreter"}) {
+    for (const char *name : {"cpu", "interpreter", "cuda-emulator"}) {
         auto device = lt::Device::create(name);
         all.push_back(
             {{"name", name}, {"description", device.description()}, {"threads", device.threads()}});

@@ -226,9 +226,10 @@ void Lowering::lower_balanced_nest(const ir::Operation &op) {
                       ir::MemoryPayload{size, false, false});
         });
     };
+    synchronize();
     for (size_t i = 0; i < states.size(); ++i) {
         if (is_scalar(i)) {
-            put(states[i].seed, scalar_value(op.operand(lead + i)));
+            put(states[i].seed, control_value(op.operand(lead + i)));
         } else {
             stack.copy(states[i], stack.at(states[i].leaf), stack.at(states[i].seed));
         }

@@ -33,17 +33,26 @@ void BlockLowering::begin_kernel(const std::string &name) {
     _shared_bytes = _scratch_bytes = 0;
     _touched = {};
     auto *i64 = module.scalar(ScalarType::INT64);
-    auto number = [&](ir::ParticipantKind kind) {
-        return _b.pure(Opcode::PARTICIPANT, {}, ir::ParticipantPayload{kind}, i64);
+    auto number = [&](Opcode op, ir::ParticipantKind kind) {
+        return _b.pure(op, {}, ir::ParticipantPayload{kind}, i64);
     };
-    _thread = number(ir::ParticipantKind::THREAD);
-    // How far apart the blocks are is known when all is placed.
-    _scratch = _b.fixed(Opcode::ADDRESS, {launch_scratch, number(ir::ParticipantKind::BLOCK)},
+    _thread = number(Opcode::PARTICIPANT, ir::ParticipantKind::THREAD);
+    _first_instance = number(Opcode::PARTICIPANT, ir::ParticipantKind::BLOCK);
+    _instance_step = number(Opcode::PARTICIPANTS, ir::ParticipantKind::BLOCK);
+    if (_alone_in_team) {
+        auto *threads = _b.index(_threads);
+        _first_instance = _b.add(_b.mul(_first_instance, threads), _thread);
+        _instance_step = _b.mul(_instance_step, threads);
+        _thread = _b.index(0);
+        _threads = 1;
+    }
+    // How far apart their parts are is known when all is placed.
+    _scratch = _b.fixed(Opcode::ADDRESS, {launch_scratch, _first_instance},
                         ir::AddressPayload{1, 0}, module.pointer());
 }
 
 int64_t BlockLowering::allocate_bytes(int64_t bytes) {
-    if (_shared_bytes + bytes <= shared_limit) {
+    if (_shared_bytes + bytes <= shared_limit && !_alone_in_team) {
         auto offset = _shared_bytes;
         _shared_bytes += aligned(bytes);
         return offset + in_shared;
@@ -71,7 +80,9 @@ ir::Value *BlockLowering::private_start(int64_t room, int64_t bytes) {
 
 void BlockLowering::barrier() {
     require(_alone == 0, "a barrier stands where all threads come");
-    _b.effect(Opcode::BARRIER, {}, ir::None{});
+    if (!_alone_in_team) {
+        _b.effect(Opcode::BARRIER, {}, ir::None{});
+    }
     _b.forget_reads();
     _touched = {};
 }
@@ -132,6 +143,9 @@ void BlockLowering::element_loop(int64_t begin, int64_t end, int64_t step,
 }
 
 Values BlockLowering::broadcast(const Values &values) {
+    if (_alone_in_team) {
+        return values;
+    }
     std::vector<int64_t> rooms;
     Touched staging;
     for (size_t i = 0; i < values.size(); ++i) {

@@ -44,7 +44,8 @@ private:
     using Dims = std::vector<ir::DimExtent>;
 
     void begin_kernel(const std::string &name);
-    static int threads_for(const plan::Plan &plan, const plan::Phase &phase);
+    void choose_team(const plan::Phase &phase, Phase &out);
+    void instance_loop(const ir::Operation &nest, Phase &out);
     /// Notes what the next step touches, behind a barrier if that is needed.
     void touch(const Touched &next);
     void barrier();
@@ -71,8 +72,10 @@ private:
     void finish_line(const Fold &fold, const Values &states, Point &point);
     friend class ThreadContraction;
 
-    int _threads = 32;
-    ir::Value *_thread = nullptr;
+    int _threads = 32;           ///< that share an instance
+    ir::Value *_thread = nullptr;///< the number of this one among them
+    bool _alone_in_team = false; ///< each thread has an instance of its own
+    ir::Value *_first_instance = nullptr, *_instance_step = nullptr;
     int64_t _shared_bytes = 0, _scratch_bytes = 0;///< so far, of a block
     int64_t _private_threads = 0;                 ///< that have a line of the current group
     Touched _touched;                             ///< since the last barrier

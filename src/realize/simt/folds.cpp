@@ -117,7 +117,7 @@ void BlockLowering::lower_folds(const LoopGroup &group) {
         some = along ? std::max(some, warp) : some;
         auto useful = std::bit_ceil(static_cast<uint64_t>(fold.length));
         fold.sharers = std::min<int64_t>(some, static_cast<int64_t>(useful));
-        fold.sharers = fold.is_scalar ? _threads : fold.sharers;
+        fold.sharers = fold.is_scalar ? _threads : std::min<int64_t>(fold.sharers, _threads);
     }
     fold.sharers > 1 ? fold_line_blocks(fold) : fold_lines(fold);
 }

@@ -45,54 +45,59 @@ int64_t widest_step(const plan::Plan &plan, const plan::Block &block) {
 
 }// namespace
 
-int BlockLowering::threads_for(const plan::Plan &plan, const plan::Phase &phase) {
-    const auto &block = phase.nest ? plan.blocks.at(phase.nest->body()) : phase.block;
-    auto wanted = std::clamp<int64_t>(widest_step(plan, block), 32, 256);
-    return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(wanted)));
+/// How many threads a block has, and whether they work on an instance together: where no step has elements to
+/// deal out, each takes instances of its own.
+void BlockLowering::choose_team(const plan::Phase &phase, Phase &out) {
+    const auto &block = phase.nest ? _plan->blocks.at(phase.nest->body()) : phase.block;
+    auto widest = widest_step(*_plan, block);
+    _alone_in_team = phase.nest && widest <= 1;
+    auto wanted = _alone_in_team ? 128 : std::clamp<int64_t>(widest, 32, 256);
+    _threads = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(wanted)));
+    out.threads = _threads;
+}
+
+void BlockLowering::instance_loop(const ir::Operation &nest, Phase &out) {
+    auto extents = domain_extents(nest);
+    int64_t known = 0;
+    auto *count = _b.index(1);
+    for (auto *extent : extents) {
+        bool is_static = MachineBuilder::is_constant(extent, known);
+        if (is_static && out.instances >= 0 &&
+            __builtin_mul_overflow(out.instances, std::max<int64_t>(known, 0), &out.instances)) {
+            throw ValueError{"the domain has more than 2^63 instances", nest.loc};
+        }
+        out.instances = is_static ? out.instances : -1;
+        count = _b.mul(count, _b.maximum(extent, _b.index(0)));
+    }
+    _loop_marks.push_back(_write_count);
+    _b.loop(_first_instance, count, _instance_step, {}, [&](ir::Value *instance, const Values &) {
+        bind_task(nest, extents, instance);
+        _b.forget_reads();
+        lower_block(_plan->blocks.at(nest.body()));
+        end_iteration(nest);
+        return Values{};
+    });
+    _loop_marks.pop_back();
 }
 
 void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &name, Phase &out) {
-    _threads = threads_for(*_plan, phase);
+    choose_team(phase, out);
     begin_kernel(name);
     _root = phase.nest;
     out.function = name;
-    out.threads = _threads;
+    out.instances = 1;
     if (phase.nest) {
-        auto extents = domain_extents(*phase.nest);
-        int64_t known = 0;
-        auto *count = _b.index(1);
-        out.instances = 1;
-        for (auto *extent : extents) {
-            bool is_static = MachineBuilder::is_constant(extent, known);
-            if (is_static && out.instances >= 0 &&
-                __builtin_mul_overflow(out.instances, std::max<int64_t>(known, 0),
-                                       &out.instances)) {
-                throw ValueError{"the domain has more than 2^63 instances", phase.nest->loc};
-            }
-            out.instances = is_static ? out.instances : -1;
-            count = _b.mul(count, _b.maximum(extent, _b.index(0)));
-        }
-        auto number = [&](Opcode op) {
-            return _b.pure(op, {}, ir::ParticipantPayload{ir::ParticipantKind::BLOCK},
-                           _b.module().scalar(ScalarType::INT64));
-        };
-        _loop_marks.push_back(_write_count);
-        _b.loop(number(Opcode::PARTICIPANT), count, number(Opcode::PARTICIPANTS), {},
-                [&](ir::Value *instance, const Values &) {
-                    bind_task(*phase.nest, extents, instance);
-                    _b.forget_reads();
-                    lower_block(_plan->blocks.at(phase.nest->body()));
-                    end_iteration(*phase.nest);
-                    return Values{};
-                });
-        _loop_marks.pop_back();
+        instance_loop(*phase.nest, out);
     } else {
-        out.instances = 1;
         lower_block(phase.block);
     }
     auto &between = _scratch->definition()->get<ir::AddressPayload>();
     between.scale = std::max<int64_t>((_scratch_bytes + 127) / 128 * 128, 128);
-    out.scratch_bytes = _scratch_bytes ? static_cast<size_t>(between.scale) : 0;
+    auto parts = _alone_in_team ? out.threads : 1;
+    if (_alone_in_team && out.instances > 0) {
+        out.instances = (out.instances + parts - 1) / parts;
+    }
+    out.scratch_bytes = _scratch_bytes ? static_cast<size_t>(between.scale * parts) : 0;
     out.shared_bytes = static_cast<size_t>(_shared_bytes);
 }
 

@@ -76,7 +76,7 @@ void BlockLowering::lower_atomic(const ir::Operation &op) {
 }
 
 ir::ReportPayload BlockLowering::report_at(int64_t site, bool checks) const {
-    return {site, checks, true};
+    return {site, checks, !_alone_in_team};
 }
 
 }// namespace luisa::tile::simt

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulator/run.h"
+
+#include "emit/llvm/report.h"
+#include "runtime/emulator/observer.h"
+#include "runtime/emulator/team.h"
+#include "runtime/memory.h"
+#include "types/float_environment.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+
+namespace luisa::tile::emulator {
+
+namespace {
+
+/// Blocks that are resident at a time: as many as a GPU of 132 multiprocessors would have, two on each.
+constexpr int64_t resident_blocks = 264;
+
+struct Free {
+    void operator()(void *p) const { std::free(p); }
+};
+
+/// What all blocks of a launch have in common.
+struct Job {
+    const compiler::EmulatorKernel &kernel;
+    const std::function<void(const std::string &)> &print;
+    Launch launch;
+};
+
+/// What the code of a block says.
+struct Reports {
+    const Job *job;
+    std::exception_ptr error;
+
+    /// Prints a line, or keeps the first failed assertion. Generated code cannot pass exceptions on.
+    static void receive(void *context, int64_t site, const uint64_t *values) noexcept {
+        auto &self = *static_cast<Reports *>(context);
+        try {
+            const auto &report = self.job->kernel.reports.at(static_cast<size_t>(site));
+            auto text = ir::text_of(report, {values, report.types.size()});
+            if (report.is_assertion) {
+                throw AssertionError{std::move(text), report.loc};
+            }
+            self.job->print(text);
+        } catch (...) {
+            if (!self.error) {
+                self.error = std::current_exception();
+            }
+        }
+    }
+};
+
+void run_blocks(void *context, int64_t begin, int64_t end) {
+    const auto &job = *static_cast<const Job *>(context);
+    DefaultFloatEnvironment environment;
+    Reports reports{&job, nullptr};
+    emit::ReportScope scope{{&Reports::receive, &reports}};
+    for (auto block = begin; block < end; ++block) {
+        run_block(job.launch, block);
+        if (reports.error) {
+            std::rethrow_exception(reports.error);
+        }
+    }
+}
+
+}// namespace
+
+void run_kernel(const compiler::EmulatorKernel &kernel, const uint64_t *args,
+                const std::vector<Extent> &memory, runtime::Pool &pool,
+                const std::function<void(const std::string &)> &print) {
+    std::unique_ptr<Observer> observer;
+    if (kernel.machine) {
+        observer = std::make_unique<Observer>();
+        for (const auto &extent : memory) {
+            observer->add_memory(extent.begin, extent.bytes, extent.name, true);
+        }
+    }
+    for (size_t i = 0; i < kernel.phases.size(); ++i) {
+        const auto &phase = kernel.phases[i];
+        auto blocks = phase.instances < 0 ? resident_blocks
+                                          : std::min(phase.instances, resident_blocks);
+        if (blocks == 0) {
+            continue;
+        }
+        Job job{kernel, print, {}};
+        auto &launch = job.launch;
+        launch.run = kernel.functions[i];
+        launch.args = args;
+        launch.blocks = blocks;
+        launch.threads = phase.threads;
+        launch.shared_bytes = phase.shared_bytes;
+        launch.observer = observer.get();
+        launch.seed = observer ? 1 : 0;
+        auto bytes = phase.scratch_bytes * static_cast<size_t>(blocks) + 128;
+        std::unique_ptr<void, Free> scratch{runtime::allocate_memory(bytes)};
+        if (!scratch) {
+            throw OutOfMemoryError{"no memory for " + std::to_string(bytes) +
+                                   " bytes of scratch of a launch"};
+        }
+        launch.scratch = scratch.get();
+        if (observer) {
+            observer->begin_launch();
+            observer->add_memory(scratch.get(), bytes, "scratch memory", false);
+            run_blocks(&job, 0, blocks);
+        } else {
+            pool.run(blocks, 1, run_blocks, &job);
+        }
+    }
+}
+
+}// namespace luisa::tile::emulator

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/blocks.h"
+#include "ir/text.h"
+#include "runtime/emulator/observer.h"
+#include "runtime/emulator/team.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+// Faults put into code that the realizer made: each is found, and named with the line of the program.
+
+namespace luisa::tile::test {
+
+namespace {
+
+/// The rows of a matrix, each divided by its sum, twice: in between they are read by columns.
+const char *const source = R"(kernel @k(%A: view<const f32, 24 x 40>, %C: view<f32, 24 x 40>) {
+  %z = constant 0 : i64
+  %x = load %A, %z, %z : tile<f32, m:24 n:40>
+  %e = exp %x : tile<f32, m:24 n:40>
+  %s = reduce.expr %e {op = add, dims = [n]} : tile<f32, m:24>
+  %q = div %e, %s : tile<f32, m:24 n:40>
+  %t = reduce.expr %q {op = maximum, dims = [m]} : tile<f32, n:40>
+  %u = div %q, %t : tile<f32, m:24 n:40>
+  store %C, %u, %z, %z {box = [m:24 n:40]}
+}
+)";
+
+struct ObservedRun {
+    ObservedRun(const ir::Module &machine, const simt::Phase &phase) {
+        auto target = emit::host_cpu();
+        target.observed = true;
+        auto code = emit::compile(machine, target);
+        std::vector<float> a(24 * 40);
+        for (size_t i = 0; i < a.size(); ++i) {
+            a[i] = static_cast<float>(i % 7) / 4;
+        }
+        result.assign(24 * 40, -1.f);
+        // Views: address, extents, strides.
+        std::vector<uint64_t> words{reinterpret_cast<uint64_t>(a.data()),      24, 40, 40, 1,
+                                    reinterpret_cast<uint64_t>(result.data()), 24, 40, 40, 1};
+        std::vector<char> scratch(phase.scratch_bytes + 128);
+        emulator::Observer observer;
+        observer.add_memory(a.data(), a.size() * 4, "view A", true);
+        observer.add_memory(result.data(), result.size() * 4, "view C", true);
+        observer.add_memory(scratch.data(), scratch.size(), "scratch memory", false);
+        emulator::Launch launch;
+        launch.run = reinterpret_cast<emulator::KernelFunction>(
+            reinterpret_cast<void (*)()>(code->function(phase.function)));
+        launch.args = words.data();
+        launch.scratch = scratch.data();
+        launch.threads = phase.threads;
+        launch.shared_bytes = phase.shared_bytes;
+        launch.observer = &observer;
+        launch.seed = 5;
+        try {
+            emulator::run_block(launch, 0);
+        } catch (const Error &e) {
+            kind = e.kind();
+            error = e.what();
+            line = e.location().line;
+        }
+    }
+    std::vector<float> result;
+    std::string error;
+    ErrorKind kind{};
+    uint32_t line = 0;///< of the source above
+};
+
+void find_all(const ir::Region &region, ir::Opcode opcode, std::vector<ir::Operation *> &found) {
+    for (auto *op : region) {
+        if (op->opcode() == opcode) {
+            found.push_back(op);
+        }
+        for (auto *inner : op->regions()) {
+            find_all(*inner, opcode, found);
+        }
+    }
+}
+
+std::vector<ir::Operation *> all_of(const ir::Module &machine, ir::Opcode opcode) {
+    std::vector<ir::Operation *> found;
+    find_all(*machine.functions().front().body, opcode, found);
+    return found;
+}
+
+}// namespace
+
+TEST(EmulatorFaults, every_barrier_that_is_removed_is_missed) {
+    for (size_t which = 0, count = 1; which <= count; ++which) {
+        auto forms = compiler::realize_blocks(*ir::parse(source), {});
+        ASSERT_EQ(forms.program.phases.size(), 1u);
+        auto &machine = *forms.program.machine;
+        auto barriers = all_of(machine, ir::Opcode::BARRIER);
+        count = barriers.size();
+        ASSERT_GT(count, 1u);
+        if (which < count) {
+            machine.erase(barriers[which]);
+        }
+        ObservedRun run{machine, forms.program.phases[0]};
+        if (which == count) {
+            EXPECT_EQ(run.error, "") << ir::print(machine);
+            continue;
+        }
+        EXPECT_TRUE(run.kind == ErrorKind::RACE || run.kind == ErrorKind::BOUNDS) << run.error;
+        EXPECT_NE(run.error.find("shared memory"), std::string::npos) << run.error;
+        EXPECT_TRUE(run.line >= 4 && run.line <= 9) << run.error;
+    }
+}
+
+TEST(EmulatorFaults, a_mask_that_lets_one_place_too_many_through_is_found) {
+    auto forms = compiler::realize_blocks(*ir::parse(source), {});
+    // The elements that are dealt out: one more.
+    size_t changed = 0;
+    for (auto *op : all_of(*forms.program.machine, ir::Opcode::CONSTANT)) {
+        auto &bits = op->get<ir::ConstantPayload>().bits;
+        if (op->result()->scalar() == ScalarType::INT64 && bits == 24 * 40) {
+            bits = 24 * 40 + 1;
+            ++changed;
+        }
+    }
+    ASSERT_EQ(changed, 1u);
+    ObservedRun run{*forms.program.machine, forms.program.phases[0]};
+    EXPECT_EQ(run.kind, ErrorKind::BOUNDS) << run.error;
+    EXPECT_NE(run.error.find("outside of all memory"), std::string::npos) << run.error;
+    EXPECT_EQ(run.line, 9u) << run.error;
+}
+
+}// namespace luisa::tile::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/contracts.h"
 
+#include "ir/contract_code.h"
 #include "ir/reduction_update.h"
 #include "types/arith.h"
 #include "types/convert.h"
@@ -98,6 +99,15 @@ void contract_region(Capture &c, ir::Operation *op, const std::vector<const ir::
     auto values = body(given);
     for (auto *&value : values) {
         value = require_scalar(value, "a field that a contract gives", loc);
+    }
+    for (const auto *inner : *region) {
+        if (!ir::is_code_of_elements(*inner)) {
+            fail(ErrorKind::SCOPE,
+                 std::string{"a reduction contract computes with single elements, and `"} +
+                     ir::to_string(inner->opcode()) +
+                     "` is more than that; choose by ite, and read from views before the nest",
+                 inner->loc);
+        }
     }
     c.module->append(region, c.module->create(Opcode::YIELD, values, {}, ir::None{}, loc));
     close_plain(c, *opened);

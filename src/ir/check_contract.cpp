@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/check_operations.h"
+#include "ir/contract_code.h"
 
 #include <algorithm>
 
@@ -69,10 +70,7 @@ private:
     }
     static bool check_region(const Region &region) {
         for (auto *op : region) {
-            bool scalar = op->regions().empty() && op->result_count() == 1 &&
-                          op->result()->type()->is_scalar();
-            bool pure = is_elementwise(op->opcode()) || info(op->opcode()).family == Family::SHAPE;
-            if (op->opcode() != Opcode::YIELD && !(scalar && pure)) {
+            if (op->opcode() != Opcode::YIELD && !is_code_of_elements(*op)) {
                 return false;
             }
         }
@@ -85,6 +83,12 @@ private:
 };
 
 }// namespace
+
+bool is_code_of_elements(const Operation &op) {
+    bool scalar = op.regions().empty() && op.result_count() == 1 &&
+                  op.result()->type()->is_scalar();
+    return scalar && (is_elementwise(op.opcode()) || info(op.opcode()).family == Family::SHAPE);
+}
 
 std::string check_contract(const Operation &nest) { return ContractRules{nest}.run(); }
 

@@ -125,40 +125,113 @@ private:
 
     /// Copies the code of a region on scalars to `b`. Where its arguments stand for tiles, so do the results.
     Values inlined(ir::Builder &b, const ir::Region &region, const Values &arguments) const {
+        bool tiles = std::any_of(arguments.begin(), arguments.end(),
+                                 [](const Value *v) { return !v->type()->is_scalar(); });
+        if (!tiles) {
+            return cloned(b, region, arguments);
+        }
+        bool elementwise = true;
+        for (const auto *op : region) {
+            elementwise &= ir::is_elementwise(op->opcode()) || op->opcode() == Opcode::CONSTANT ||
+                           op->opcode() == Opcode::YIELD;
+        }
+        return elementwise ? on_tiles(b, region, arguments) : by_elements(b, region, arguments);
+    }
+
+    Values cloned(ir::Builder &b, const ir::Region &region, const Values &arguments) const {
         ir::Cloner cloner{_module};
-        bool tiles = false;
         for (size_t i = 0; i < arguments.size(); ++i) {
             cloner.map(region.argument(i), arguments[i]);
-            tiles |= !arguments[i]->type()->is_scalar();
         }
         for (const auto *op : region) {
-            if (op->opcode() == Opcode::YIELD) {
-                continue;
-            }
-            if (!tiles || !ir::is_elementwise(op->opcode())) {
-                if (tiles && (op->operand_count() > 0 || !op->regions().empty())) {
-                    throw UnsupportedError{
-                        "reduce: balanced_tree merges tiles by elementwise operations only, and "
-                        "this contract uses " +
-                            std::string{op->name()} + "; use ordered_tree, or fold_left",
-                        _op->loc};
-                }
+            if (op->opcode() != Opcode::YIELD) {
                 put(b, cloner.clone(*op));
-                continue;
             }
-            Values operands;
-            for (auto *operand : op->operands()) {
-                operands.push_back(cloner.mapped(operand));
-            }
-            auto dims = ir::join_dims(ir::to_string(op->opcode()), operands, op->loc);
-            auto *type = _module.tile(op->result()->scalar(), std::move(dims));
-            cloner.map(op->result(), b.value(op->opcode(), operands, type, op->payload()));
         }
+        return yielded(cloner, region);
+    }
+    static Values yielded(ir::Cloner &cloner, const ir::Region &region) {
         Values yields;
-        for (size_t i = 0; i < region.terminator()->operand_count(); ++i) {
-            yields.push_back(cloner.mapped(region.terminator()->operand(i)));
+        for (auto *operand : region.terminator()->operands()) {
+            yields.push_back(cloner.mapped(operand));
         }
         return yields;
+    }
+
+    /// The same operations on whole tiles.
+    Values on_tiles(ir::Builder &b, const ir::Region &region, const Values &arguments) const {
+        ir::Cloner cloner{_module};
+        for (size_t i = 0; i < arguments.size(); ++i) {
+            cloner.map(region.argument(i), arguments[i]);
+        }
+        for (const auto *op : region) {
+            if (op->opcode() == Opcode::CONSTANT) {
+                put(b, cloner.clone(*op));
+            } else if (op->opcode() != Opcode::YIELD) {
+                Values operands;
+                for (auto *operand : op->operands()) {
+                    operands.push_back(cloner.mapped(operand));
+                }
+                auto dims = ir::join_dims(ir::to_string(op->opcode()), operands, op->loc);
+                auto *type = _module.tile(op->result()->scalar(), std::move(dims));
+                cloner.map(op->result(), b.value(op->opcode(), operands, type, op->payload()));
+            }
+        }
+        return yielded(cloner, region);
+    }
+
+    /// A loop over the elements, since branches and loops of the region go another way for each.
+    Values by_elements(ir::Builder &b, const ir::Region &region, const Values &arguments) const {
+        auto dims = ir::join_dims("reduce", arguments, _op->loc);
+        ir::NestPayload payload;
+        Values operands;
+        for (const auto &d : dims) {
+            payload.dims.push_back(d.dim);
+            operands.push_back(b.index(d.extent));
+        }
+        std::vector<const ir::Type *> types;
+        for (auto *value : region.terminator()->operands()) {
+            types.push_back(_module.tile(value->scalar(), dims));
+            operands.push_back(b.constant_tile(types.back(), 0));
+        }
+        auto *loop = b.emit(Opcode::SERIAL, operands, types, payload, 1);
+        Values indices, results;
+        for (size_t i = 0; i < dims.size(); ++i) {
+            indices.push_back(_module.add_argument(loop->body(), operands[i]->type()));
+        }
+        for (const auto *type : types) {
+            results.push_back(_module.add_argument(loop->body(), type));
+        }
+        ir::Builder inner{_module, loop->body()};
+        inner.loc = _op->loc;
+        Values elements;
+        for (auto *argument : arguments) {
+            elements.push_back(element(inner, argument, dims, indices));
+        }
+        auto values = cloned(inner, region, elements);
+        for (size_t i = 0; i < results.size(); ++i) {
+            Values at{results[i], values[i]};
+            at.insert(at.end(), indices.begin(), indices.end());
+            results[i] = inner.value(Opcode::INSERT, at, types[i],
+                                     ir::AccessPayload{payload.dims, false});
+        }
+        inner.emit(Opcode::YIELD, results, {});
+        return loop->results();
+    }
+    Value *element(ir::Builder &b, Value *tile, const std::vector<ir::DimExtent> &dims,
+                   const Values &indices) const {
+        ir::AccessPayload payload;
+        Values operands{tile};
+        for (size_t i = 0; i < dims.size(); ++i) {
+            const auto &own = tile->type()->dims;
+            if (std::find(own.begin(), own.end(), dims[i]) != own.end()) {
+                payload.dims.push_back(dims[i].dim);
+                operands.push_back(indices[i]);
+            }
+        }
+        return payload.dims.empty() ? tile
+                                    : b.value(Opcode::EXTRACT, operands,
+                                              _module.scalar(tile->scalar()), std::move(payload));
     }
 
     void put(ir::Builder &b, ir::Operation *op) const {

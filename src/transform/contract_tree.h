@@ -7,8 +7,8 @@
 namespace luisa::tile::transform {
 
 /// Replaces a `reduce` with a contract whose policy is balanced_tree by a loop that keeps one partial state for
-/// each level of the tree. Returns how, for the plan's notes. Throws UnsupportedError where a state of several
-/// elements is merged by more than elementwise operations, or a state outside the contract has no known merge.
+/// each level of the tree. Returns how, for the plan's notes. Throws UnsupportedError where a state outside the
+/// contract has no known merge.
 [[nodiscard]] std::string reduce_as_tree(ir::Module &module, ir::Operation *reduce);
 
 }// namespace luisa::tile::transform

@@ -3,6 +3,7 @@
 
 #include "support/both.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -139,4 +140,81 @@ TEST(ContractTrees, stay_within_instances_and_nests) {
     });
     run_both(definition.capture(tensor_shape(5, 33), tensor_shape(5)),
              {random_view({5, 33}, 7), output_view({5})});
+}
+
+namespace {
+
+/// The permutations of three things by number, and the table of their composition, which does not commute.
+constexpr int permutations = 6;
+std::vector<int64_t> composition_table() {
+    const int images[permutations][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    std::vector<int64_t> table;
+    for (const auto &p : images) {
+        for (const auto &q : images) {
+            int both[] = {p[q[0]], p[q[1]], p[q[2]]};
+            auto same = [&](const auto &r) { return std::equal(both, both + 3, r); };
+            table.push_back(std::find_if(images, images + permutations, same) - images);
+        }
+    }
+    return table;
+}
+
+struct Composed {
+    Tile<int64_t> number;
+    LUISA_TILE_STATE(Composed, number)
+};
+struct Composition {
+    static constexpr bool commutative = false;
+    Tile<int64_t> table;
+    [[nodiscard]] Composed identity() const { return {Scalar<int64_t>{0}}; }
+    [[nodiscard]] Composed merge(const Composed &a, const Composed &b) const {
+        return {table.at(coord(Scalar<int64_t>{a.number * permutations + b.number}))};
+    }
+};
+
+}// namespace
+
+TEST(ContractTrees, merge_states_of_many_elements_by_more_than_elementwise_operations) {
+    auto table = composition_table();
+    for (int64_t columns : {0, 1, 5, 37}) {
+        for (int64_t n : {0, 1, 21}) {
+            auto definition = tile_kernel([=](TensorView<const int64_t, 1> T,
+                                              TensorView<const int64_t, 2> X,
+                                              TensorView<int64_t, 2> Y) {
+                auto r = axis("row", 1), c = axis("column", columns);
+                auto t = axis("entry", permutations * permutations);
+                for (auto &root : parallel(shape(1))) {
+                    Tile<int64_t> all = T[coord(0), shape(t)];
+                    Composed state{full<int64_t>(shape(r, c), 3)};
+                    for (auto &i :
+                         root.reduce(shape(n), Composition{all}, reduction::balanced_tree)) {
+                        Tile<int64_t> x = X[coord(i.index(), 0), shape(r, c)];
+                        state.number = gather(all, state.number * permutations + x, t, 0);
+                    }
+                    Y(coord(0, 0), shape(r, c)).store(state.number);
+                }
+            });
+            std::vector<int64_t> x(static_cast<size_t>(n * columns));
+            uint32_t bits = 12345;
+            for (auto &value : x) {
+                bits = bits * 1664525u + 1013904223u;
+                value = (bits >> 16) % permutations;
+            }
+            auto out = run_both(
+                definition.capture(tensor_shape(permutations * permutations),
+                                   tensor_shape(n, columns), tensor_shape(1, columns)),
+                {dense<int64_t>({permutations * permutations}, table),
+                 dense<int64_t>({n, columns}, x), output_view<int64_t>({1, columns})});
+            for (int64_t k = 0; k < columns; ++k) {
+                int64_t expected = 3;
+                for (int64_t i = 0; i < n; ++i) {
+                    expected = table[static_cast<size_t>(expected * permutations +
+                                                         x[static_cast<size_t>(i * columns + k)])];
+                }
+                EXPECT_EQ(element_value(out[2], static_cast<size_t>(k)),
+                          static_cast<double>(expected));
+            }
+        }
+    }
 }

@@ -127,6 +127,50 @@ TEST(ContractErrors, ContractsAssignNothing) {
               "-6 ScopeError: a reduction contract may read outer variables but not assign them");
 }
 
+/// Adds what lies in a view, if the sum so far is negative; `what` says by which means.
+struct Impure {
+    Input X;
+    int what;
+    Scalar<float> identity() const { return 0; }
+    Scalar<float> merge(const Scalar<float> &a, const Scalar<float> &b) const {
+        Scalar<float> sum = a + b;
+        if (what == 0) {
+            if_(sum < 0, [&] { sum = -sum; });
+        } else if (what == 1) {
+            while_([&] { return sum < 0; }, [&] { sum += 1; });
+        } else if (what == 2) {
+            sum += X(0).load();
+        } else {
+            for (auto &i : serial(shape(2))) {
+                sum += cast<float>(i.index());
+            }
+        }
+        return sum;
+    }
+};
+
+TEST(ContractErrors, ContractsComputeWithElements) {
+    const char *names[] = {"if", "while", "load", "serial"};
+    int lines[] = {-16, -14, -12, -10};
+    for (int what = 0; what < 4; ++what) {
+        auto first = SourceLoc::current().line;
+        auto got = error_of(
+            [=](Input X, Output) {
+                Scalar<float> sum = 0;
+                for (auto &i : reduce(shape(8), Impure{X, what})) {
+                    sum = ite(X[coord(i.index())] > 0, sum + 1, sum);
+                }
+            },
+            first);
+        EXPECT_EQ(got, std::to_string(lines[what]) +
+                           " ScopeError: a reduction contract computes with single elements, and "
+                           "`" +
+                           names[what] +
+                           "` is more than that; choose by ite, and read from views before the "
+                           "nest");
+    }
+}
+
 const std::string no_merge =
     " CallError: this update of a state of a `reduce` tells no merge of partial "
     "results: a tree needs `s = op(s, x)` with one built-in operation; pass a "

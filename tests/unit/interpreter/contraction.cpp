@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel.h"
 
-#include <chrono>
+#include <ctime>
 
 namespace luisa::tile::interpreter::test {
 
@@ -138,12 +138,11 @@ TEST(Mma, TwoContractedDimensionsInOrderOfA) {
 }
 
 TEST(Mma, LargeEnoughInATestIsFast) {
-    auto begin = std::chrono::steady_clock::now();
+    auto begin = std::clock();// of this process: other work on the machine does not count
     std::vector<float> x(64 * 64, 0.5f);
     auto c = product(x, x, x, 64, 64, 64);
     EXPECT_EQ(c[77], 16.5f);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin,
-              std::chrono::seconds{5});// also with sanitizers
+    EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 5);// also with sanitizers
 }
 
 }// namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel.h"
 
-#include <chrono>
+#include <ctime>
 
 #include <sys/mman.h>
 
@@ -345,15 +345,14 @@ TEST(Undefined, ExtractAtAnUndefinedCoordinate) {
 }
 
 TEST(Elements, AMillionIsFast) {
-    auto begin = std::chrono::steady_clock::now();
+    auto begin = std::clock();// of this process: other work on the machine does not count
     Kernel k;
     std::vector<float> x(1'000'000, 1.5f), out(x.size());
     auto *tile = k.load_all(k.vector(x));
     k.store_all(k.vector(out), k.op(Opcode::FMA, {tile, tile, k.full(FLOAT32, {}, 1)}));
     k.run();
     EXPECT_EQ(out.back(), 3.25f);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin,
-              std::chrono::seconds{5});// also with sanitizers
+    EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 5);// also with sanitizers
 }
 
 }// namespace

@@ -68,6 +68,86 @@ TEST(KernelsAndCapture, defaults_are_resolved_and_a_local_policy_wins) {
     EXPECT_EQ(at(b[1], 0), at(b[1], 1));
     EXPECT_NE(at(a[1], 0), at(a[1], 1)) << "data that do not tell the policies apart";
 }
+TEST(KernelsAndCapture, defaults_of_products_are_resolved_and_a_local_policy_wins) {
+    // 2048 + 1 is no half: the ordered form loses each one, the form that may regroup rounds once.
+    auto run = [](bool ordered) {
+        auto def = tile_kernel(
+            [=](TensorView<const half, 2> A, TensorView<const half, 2> B, TensorView<half, 2> C) {
+                auto m = axis("m", 4), n = axis("n", 16), k = axis("k", 8);
+                auto a = A[coord(0, 0), shape(m, k)];
+                auto b = B[coord(0, 0), shape(k, n)];
+                auto acc = full<half>(shape(m, n), 2048.0f);
+                C(coord(0, 0), shape(m, n)).store(mma(a, b, acc));
+                C(coord(4, 0), shape(m, n)).store(mma(a, b, acc, {.allow_reassociation = ordered}));
+                C(coord(8, 0), shape(m, n)).store(cast<half>(matmul(a, b) + 0.5f));
+            },
+            {.mma = {.allow_reassociation = !ordered}});
+        auto one = std::vector<half>{half(1.0f)};
+        return run_both(def.capture(tensor_shape(4, 8), tensor_shape(8, 16), tensor_shape(12, 16)),
+                        {dense<half>({4, 8}, one), dense<half>({8, 16}, one),
+                         output_view<half>({12, 16})})[2];
+    };
+    auto ordered = run(true), free = run(false);
+    for (int64_t e = 0; e < 64; ++e) {
+        ASSERT_EQ(at(ordered, e), 2048);
+        ASSERT_EQ(at(free, e), 2056);
+        ASSERT_EQ(at(ordered, 64 + e), 2056);
+        ASSERT_EQ(at(free, 64 + e), 2048);
+        ASSERT_EQ(at(ordered, 128 + e), 8.5);
+        ASSERT_EQ(at(free, 128 + e), 8.5);
+    }
+}
+TEST(KernelsAndCapture, a_tier_of_functions_is_part_of_the_program_and_takes_no_regrouping_away) {
+    auto captured = [](MathTier tier, ReductionPolicy policy) {
+        return tile_kernel(
+                   [](TensorView<const float, 1> X, TensorView<float, 1> Y) {
+                       auto i = axis("i", 40);
+                       auto x = X[coord(0), shape(i)];
+                       Y(coord(0), shape(i)).store(exp(x));
+                       Y(40).store(Scalar<float>(reduce(x, i, add)));
+                   },
+                   {.math = tier, .reduction = policy})
+            .capture(tensor_shape(40), tensor_shape(41));
+    };
+    auto tree = reduction::unordered_tree;
+    auto strict = captured(MathTier::STRICT, tree), fast = captured(MathTier::FAST, tree);
+    EXPECT_NE(strict.ir_text(), fast.ir_text());
+    // The reduction that the strict tier leaves is the one of every tier: the lines of both differ in exp only.
+    auto line_of = [](const Kernel &kernel, const char *word) {
+        auto text = kernel.ir_text();
+        auto at = text.find(word);
+        return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+    };
+    EXPECT_EQ(line_of(strict, "= reduce"), line_of(fast, "= reduce"));
+    EXPECT_NE(line_of(strict, "= reduce"),
+              line_of(captured(MathTier::STRICT, reduction::fold_left), "= reduce"));
+    for (const auto &kernel : {strict, fast}) {
+        auto x = random_view({40}, 6);
+        auto out = run_both(kernel, {x, output_view({41})}, {}, {1e-3, false});
+        for (int64_t e = 0; e < 40; ++e) {
+            EXPECT_NEAR(at(out[1], e), std::exp(at(x, e)), 1e-3);
+        }
+    }
+}
+TEST(KernelsAndCapture, extents_and_strides_of_the_launch_are_values_of_the_kernel) {
+    auto def = tile_kernel([](TensorView<const float, 3> X, TensorView<int64_t, 1> Y) {
+        for (int d = 0; d < 3; ++d) {
+            Y(d).store(X.extent(d));
+            Y(3 + d).store(X.stride(d));
+        }
+        Y(6).store(ceil_div(X.extent(1) * X.extent(2), 4) - X.stride(0) % 7);
+    });
+    auto kernel = def.capture(tensor_shape(dynamic("a"), dynamic("b"), dynamic("c")),
+                              tensor_shape(7));
+    for (auto [a, b, c] :
+         {std::array<int64_t, 3>{2, 3, 5}, std::array<int64_t, 3>{1, 1, 1}, {4, 0, 6}}) {
+        auto out = run_both(kernel, {random_view({a, b, c}, 1), output_view<int64_t>({7})});
+        const int64_t right[] = {a, b, c, b * c, c, 1, (b * c + 3) / 4 - b * c % 7};
+        for (int64_t e = 0; e < 7; ++e) {
+            EXPECT_EQ(at(out[1], e), static_cast<double>(right[e])) << a << b << c << ": " << e;
+        }
+    }
+}
 TEST(KernelsAndCapture, arithmetic_on_extents_is_that_of_host_integers_and_of_runtime_values) {
     auto def = tile_kernel([](TensorView<const float, 2> X, TensorView<int64_t, 1> Y) {
         auto n = X.extent(0);

@@ -223,3 +223,44 @@ TEST(ValuesOfTheLanguage, a_narrow_accumulator_rounds_at_every_step_of_an_ordere
         }
     }
 }
+TEST(ValuesOfTheLanguage, every_freedom_of_a_product_leaves_exact_sums_exact) {
+    // Small integers: a free order, rounded factors and a narrow accumulator all keep them.
+    auto x = integer_view({5, 24}, 3), y = integer_view({24, 17}, 4);
+    for (auto policy : {MmaPolicy{}, MmaPolicy{.allow_tf32 = true},
+                        MmaPolicy{.fast_accumulation = true},
+                        MmaPolicy{.allow_reassociation = false, .allow_tf32 = true}}) {
+        auto def = tile_kernel([=](TensorView<const float, 2> A, TensorView<const float, 2> B,
+                                   TensorView<float, 2> C) {
+            auto m = axis("m", 5), n = axis("n", 17), k = axis("k", 24);
+            auto acc = ones<float>(shape(m, n));
+            C(coord(0, 0), shape(m, n))
+                .store(mma(A[coord(0, 0), shape(m, k)], B[coord(0, 0), shape(k, n)], acc, policy));
+        });
+        auto kernel = def.capture(tensor_shape(5, 24), tensor_shape(24, 17), tensor_shape(5, 17));
+        auto text = kernel.ir_text();
+        EXPECT_EQ(text.find("tf32") != std::string::npos, policy.allow_tf32) << text;
+        EXPECT_EQ(text.find("fast_accumulation") != std::string::npos, policy.fast_accumulation);
+        auto out = run_both(kernel, {x, y, output_view({5, 17})});
+        for (int64_t e = 0; e < 85; ++e) {
+            double sum = 1;
+            for (int64_t k = 0; k < 24; ++k) {
+                sum += at(x, e / 17 * 24 + k) * at(y, k * 17 + e % 17);
+            }
+            ASSERT_EQ(at(out[2], e), sum);
+        }
+    }
+}
+TEST(ValuesOfTheLanguage, positions_are_64_bit_unless_another_type_is_named) {
+    auto def = tile_kernel([](TensorView<int64_t, 1> Y, TensorView<uint8_t, 1> Z) {
+        auto i = axis("i", 300);
+        static_assert(std::same_as<decltype(iota(i)), Tile<int64_t>>);
+        Y(coord(0), shape(i)).store(iota(i) * 10000000000);
+        Z(coord(0), shape(i)).store(iota<uint8_t>(i));
+    });
+    auto out = run_both(def.capture(tensor_shape(300), tensor_shape(300)),
+                        {output_view<int64_t>({300}), output_view<uint8_t>({300})});
+    for (int64_t e = 0; e < 300; ++e) {
+        EXPECT_EQ(at(out[0], e), 1e10 * static_cast<double>(e));
+        EXPECT_EQ(at(out[1], e), static_cast<double>(e % 256));
+    }
+}

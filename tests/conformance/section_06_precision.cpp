@@ -26,6 +26,59 @@ template<class T> void expect_computes() {
         EXPECT_EQ(at(out[1], e), at(x, e) < 0 ? 0 : 2 * v) << to_string(x.type);
     }
 }
+/// The same modulo 2^bits, where negative numbers are large ones.
+template<class T> void expect_wraps() {
+    auto def = tile_kernel([](TensorView<const T, 1> X, TensorView<T, 1> Y) {
+        auto i = axis("i", 37);
+        auto x = X[coord(0), shape(i)];
+        Y(coord(0), shape(i)).store(maximum(x * x + 5, x) / 3 - x % 7 + (x >> 2));
+        Y(37).store(Scalar<T>(reduce(x, i, add)));
+        Y(38).store(Scalar<T>(reduce(x, i, maximum)));
+    });
+    auto x = integer_view<T>({37}, 3, 100);
+    auto out = run_both(def.capture(tensor_shape(37), tensor_shape(39)), {x, output_view<T>({39})});
+    T sum = 0, most = 0;
+    auto number = [](const View &v, int64_t e) {
+        T value;
+        std::memcpy(&value, v.bytes.data() + static_cast<size_t>(e) * sizeof(T), sizeof(T));
+        return value;
+    };
+    for (int64_t e = 0; e < 37; ++e) {
+        uint64_t v = number(x, e);
+        auto square = static_cast<T>(v * v + 5);
+        auto right = static_cast<T>(std::max<uint64_t>(square, v) / 3 - v % 7 + (v >> 2));
+        EXPECT_EQ(number(out[1], e), right) << to_string(x.type) << " " << v;
+        sum = static_cast<T>(sum + v), most = std::max(most, static_cast<T>(v));
+    }
+    EXPECT_EQ(number(out[1], 37), sum) << to_string(x.type);
+    EXPECT_EQ(number(out[1], 38), most) << to_string(x.type);
+}
+/// `copy` of elements of any type, with what lies outside of the source, keeps their bits.
+template<class T> void expect_copies() {
+    auto def = tile_kernel([](TensorView<const T, 2> X, TensorView<T, 2> Y) {
+        for (auto &nest : parallel(shape(2))) {
+            copy(X(coord(nest.index() * 8, 1), shape(8, 16)),
+                 Y(coord(nest.index() * 8, 0), shape(8, 16)));
+        }
+    });
+    View x;
+    x.type = scalar_type_of<T>, x.extents = {13, 16}, x.strides = {16, 1};
+    for (size_t b = 0; b < 13 * 16 * sizeof(T); ++b) {
+        x.bytes.push_back(static_cast<uint8_t>(std::same_as<T, bool> ? b % 3 == 0 : b * 37 + 11));
+    }
+    auto y = x;
+    y.extents = {16, 16};
+    y.bytes.assign(256 * sizeof(T), 1);
+    auto out = run_both(def.capture(tensor_shape(13, 16), tensor_shape(16, 16)), {x, y});
+    for (size_t e = 0; e < 256; ++e) {
+        std::vector<uint8_t> right(sizeof(T));
+        if (e < 13 * 16 && e % 16 < 15) {
+            std::memcpy(right.data(), x.bytes.data() + (e + 1) * sizeof(T), sizeof(T));
+        }
+        ASSERT_EQ(std::memcmp(out[1].bytes.data() + e * sizeof(T), right.data(), sizeof(T)), 0)
+            << to_string(x.type) << " " << e;
+    }
+}
 /// The codes of an 8-bit float.
 template<class T> View codes() {
     std::vector<T> all;
@@ -85,6 +138,25 @@ TEST(Precision, half_bf16_f32_f64_and_all_integers_compute) {
     expect_computes<int16_t>();
     expect_computes<int32_t>();
     expect_computes<int64_t>();
+}
+TEST(Precision, unsigned_integers_wrap_at_their_width) {
+    expect_wraps<uint8_t>();
+    expect_wraps<uint16_t>();
+    expect_wraps<uint32_t>();
+    expect_wraps<uint64_t>();
+}
+TEST(Precision, copies_of_every_type_keep_the_bits) {
+    expect_copies<bool>();
+    expect_copies<int8_t>();
+    expect_copies<uint16_t>();
+    expect_copies<int32_t>();
+    expect_copies<uint64_t>();
+    expect_copies<float8_e4m3fn>();
+    expect_copies<float8_e5m2>();
+    expect_copies<half>();
+    expect_copies<bf16>();
+    expect_copies<float>();
+    expect_copies<double>();
 }
 TEST(Precision, bool_computes) {
     auto def = tile_kernel([](TensorView<const bool, 1> X, TensorView<bool, 1> Y) {

@@ -567,6 +567,19 @@ TEST(PipelineErrors, PoliciesAndCuts) {
                                    "pipeline, not inside a nested region | pipeline opened here "
                                    "at " +
                                        std::to_string(opened)));
+    int before = 0;
+    text = error_of([&](const auto &A, const auto &X) {
+        for (auto &step : pipeline(shape(4))) {
+            before = __LINE__ + 1;
+            auto x = X[coord(0), shape(6)];
+            step.stage("late");
+            A(coord(step.index(), 0), shape(1, 6)).store(reshape(x, shape(1, 6)));
+        }
+    });
+    EXPECT_EQ(text,
+              at(before + 1, "ScopeError @: a tile operation stands before the first stage cut; "
+                             "with cuts, every tile operation follows one | operation here at " +
+                                 std::to_string(before)));
 }
 
 }// namespace luisa::tile::test

@@ -116,7 +116,9 @@ double element_value(const View &v, size_t i) {
             if (std::isnan(e) && std::isnan(g)) {
                 continue;
             }
-            if (tolerance > 0 && std::fabs(e - g) <= tolerance * std::max(1.0, std::fabs(e))) {
+            // An infinity is within no tolerance of a number: their difference would be as infinite as the bound.
+            if (tolerance > 0 && std::isfinite(e) && std::isfinite(g) &&
+                std::fabs(e - g) <= tolerance * std::max(1.0, std::fabs(e))) {
                 continue;
             }
         }

@@ -83,6 +83,12 @@ struct DeviceScanOptions {
 
 namespace device_wide {
 
+/// What `op` leaves the other operand of, bit for bit, where that is not what `op` gives of nothing: a sum of no
+/// floats is +0, which a sum of -0 would lose its sign to.
+template<class T> [[nodiscard]] constexpr bool has_neutral_beside_nothing(ReducerFunction op) {
+    return is_floating_element<T> && op.reducer == Reducer::ADD;
+}
+
 /// Y = the scan of each block of X; with `Seeds`, what came before the block is in Seeds[block].
 template<class T>
 auto scan_blocks(ReducerFunction op, DeviceScanOptions options, bool seeded, SourceLoc loc) {
@@ -98,10 +104,20 @@ auto scan_blocks(ReducerFunction op, DeviceScanOptions options, bool seeded, Sou
                 if (options.reverse) {
                     how.mask = present(i, first, X.extent(0), loc);
                 }
-                if (seeded) {
+                bool neutral = seeded && has_neutral_beside_nothing<T>(op);
+                auto origin = options.reverse ? Scalar<int64_t>{X.extent(0).value(loc), loc} - 1
+                                              : Scalar<int64_t>{0};
+                if (neutral) {
+                    how.seed = ite(nest.index() == origin / block, static_cast<T>(-0.0f),
+                                   Seeds(nest.index()).load());
+                } else if (seeded) {
                     how.seed = Seeds(nest.index()).load();
                 }
-                Y(coord(first), shape(i)).store(scan(x, i, op, how, loc));
+                auto y = scan(x, i, op, how, loc);
+                if (neutral && options.exclusive) {
+                    y = ite(iota(i, loc) + first == origin, static_cast<T>(0.0f), y);
+                }
+                Y(coord(first), shape(i)).store(y);
             }
         },
         {.name = "scan_blocks"});

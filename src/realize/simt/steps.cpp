@@ -28,9 +28,14 @@ void BlockLowering::lower_sequential(const ir::Operation &op) {
         by.operation(op);
         touch(by.result);
     }
+    auto before = _touched;
     _loop_marks.push_back(_write_count);
     cpu::Lowering::lower_sequential(op);
     _loop_marks.pop_back();
+    if (ir::is_nest(op.opcode()) || op.opcode() == Opcode::WHILE) {
+        // A loop of no iterations passes no barrier.
+        _touched.add(before);
+    }
 }
 
 void BlockLowering::lower_if(const ir::Operation &op) {

@@ -134,7 +134,9 @@ DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
     }
     if (name == "cuda" || name.starts_with("cuda:")) {
         accelerator = cuda::make_accelerator(cuda_ordinal(name), *this);
-    } else if (is_emulator()) {
+    }
+    if (is_emulator()) {
+        target = emit::host_cpu();
         pool = std::make_unique<Pool>(options.threads);
     }
     if (is_cpu()) {

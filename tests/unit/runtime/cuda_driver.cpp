@@ -67,8 +67,8 @@ TEST_F(CudaDriver, devices_have_numbers) {
               "no device called 'cuda:x'; a GPU is \"cuda\" or \"cuda:\" "
               "and its number, such as \"cuda:1\"");
     EXPECT_EQ(error_of_create("cuda1"),
-              "no device called 'cuda1'; there are \"cpu\", \"interpreter\", \"cuda\" and "
-              "\"cuda:1\", \"cuda:2\", … of several GPUs");
+              "no device called 'cuda1'; there are \"cpu\", \"interpreter\", \"cuda-emulator\", "
+              "\"cuda\" and \"cuda:1\", \"cuda:2\", … of several GPUs");
     auto device = Device::create("cuda:1");
     EXPECT_EQ(device.name(), "cuda:1");
     EXPECT_EQ(device.description(),

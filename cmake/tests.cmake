@@ -35,6 +35,7 @@ luisa_tile_precompile(lt_tests_precompiled PRIVATE
 # What tests share, compiled once.
 add_library(lt_tests_support STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/both.cpp
                                     ${PROJECT_SOURCE_DIR}/tests/support/emulated.cpp
+                                    ${PROJECT_SOURCE_DIR}/tests/support/on_gpu.cpp
                                     ${PROJECT_SOURCE_DIR}/tests/support/views.cpp)
 luisa_tile_test_options(lt_tests_support)
 target_compile_options(lt_tests_support PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -4,6 +4,7 @@
 #include <luisa/tile/error.h>
 
 #include "cache/build.h"
+#include "compile/blocks.h"
 #include "compile/bytes.h"
 #include "realize/cpu/program.h"
 
@@ -32,22 +33,25 @@ template<class Stream, class Object> void describe(Stream &s, Object &object) {
 
 }// namespace
 
-CudaObject compile_cuda(const ir::Module &candidate, const CudaOptions &options, CudaTimes *) {
-    static_cast<void>(options);
-    throw UnsupportedError{"kernel '" + candidate.kernel()->name +
-                           "' is not realized for GPUs in this version"};
+CudaObject compile_cuda(const ir::Module &candidate, const CudaOptions &options, CudaTimes *times) {
+    CudaTimes own;
+    auto &spent = times ? *times : own;
+    BlockOptions how;
+    how.may_alias = options.may_alias;
+    auto forms = realize_blocks(candidate, how);
+    spent.plan_ms = forms.plan_ms;
+    spent.realize_ms = forms.realize_ms;
+    auto object = make_cuda_object(*forms.program.machine, std::move(forms.program.phases),
+                                   argument_words(candidate), options, &spent.emit);
+    object.reports = std::move(forms.program.reports);
+    object.plan = std::move(forms.plan);
+    return object;
 }
 
-CudaObject make_cuda_object(const ir::Module &machine, std::vector<CudaPhase> phases,
+CudaObject make_cuda_object(const ir::Module &machine, std::vector<simt::Phase> phases,
                             size_t argument_words, const CudaOptions &options,
                             emit::EmitTimes *times) {
-    emit::GpuOptions how;
-    how.target = &options.facts;
-    how.ptx_isa = options.ptx_isa;
-    how.argument_words = argument_words;
-    for (const auto &phase : phases) {
-        how.kernels.push_back({phase.function, phase.threads});
-    }
+    auto how = gpu_options(phases, argument_words, options.facts, options.ptx_isa);
     auto code = emit::generate_ptx(machine, how, times);
     CudaObject object;
     object.ptx = std::move(code.ptx);
@@ -55,6 +59,18 @@ CudaObject make_cuda_object(const ir::Module &machine, std::vector<CudaPhase> ph
     object.argument_words = argument_words;
     object.report_values = code.report_values;
     return object;
+}
+
+emit::GpuOptions gpu_options(const std::vector<simt::Phase> &phases, size_t argument_words,
+                             const target::CudaFacts &facts, int ptx_isa) {
+    emit::GpuOptions how;
+    how.target = &facts;
+    how.ptx_isa = ptx_isa;
+    how.argument_words = argument_words;
+    for (const auto &phase : phases) {
+        how.kernels.push_back({phase.function, phase.threads});
+    }
+    return how;
 }
 
 size_t argument_words(const ir::Module &candidate) {

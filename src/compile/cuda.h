@@ -3,6 +3,7 @@
 #include "emit/llvm/ptx.h"
 #include "ir/module.h"
 #include "ir/report.h"
+#include "realize/simt/program.h"
 #include "target/cuda.h"
 
 #include <string>
@@ -11,21 +12,11 @@
 
 namespace luisa::tile::compiler {
 
-/// One launch of a kernel. Its function is kernel(argument words, scratch), and any number of blocks do all
-/// instances: block b does b, b + blocks, ….
-struct CudaPhase {
-    std::string function;
-    int64_t instances = 1;   ///< -1: known at launch only
-    int threads = 32;        ///< a block
-    size_t shared_bytes = 0; ///< a block
-    size_t scratch_bytes = 0;///< a block, in global memory
-};
-
 /// A kernel that another process can load: PTX, and what a driver assembled of it for one architecture.
 struct CudaObject {
     std::string ptx;
     std::string cubin;///< empty: not assembled yet
-    std::vector<CudaPhase> phases;
+    std::vector<simt::Phase> phases;
     std::vector<ir::Report> reports;///< by site
     size_t argument_words = 0;
     size_t report_values = 0;///< of the longest report
@@ -50,9 +41,15 @@ struct CudaTimes {
                                       CudaTimes *times = nullptr);
 
 /// A kernel in Machine form and its launches as what a driver loads.
-[[nodiscard]] CudaObject make_cuda_object(const ir::Module &machine, std::vector<CudaPhase> phases,
-                                          size_t argument_words, const CudaOptions &options,
+[[nodiscard]] CudaObject make_cuda_object(const ir::Module &machine,
+                                          std::vector<simt::Phase> phases, size_t argument_words,
+                                          const CudaOptions &options,
                                           emit::EmitTimes *times = nullptr);
+
+/// How the functions of a kernel's launches are emitted; `facts` must outlive the result.
+[[nodiscard]] emit::GpuOptions gpu_options(const std::vector<simt::Phase> &phases,
+                                           size_t argument_words, const target::CudaFacts &facts,
+                                           int ptx_isa);
 
 /// Words of an argument block for the parameters of a kernel.
 [[nodiscard]] size_t argument_words(const ir::Module &candidate);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile/inspect.h>
 
+#include "compile/blocks.h"
 #include "compile/cpu.h"
+#include "compile/cuda.h"
 #include "frontend/kernel_access.h"
+#include "ir/text.h"
 #include "target/cpu.h"
 
 #include <algorithm>
@@ -56,6 +59,28 @@ KernelForms forms(const Kernel &kernel, const std::string &cpu, bool llvm, bool 
     auto made = compiler::forms_cpu(*module_of(kernel), options, llvm, assembly);
     return {std::move(made.plan), std::move(made.machine), std::move(made.llvm),
             std::move(made.assembly)};
+}
+
+GpuForms gpu_forms(const Kernel &kernel, const std::string &architecture, bool llvm, bool ptx) {
+    const auto *facts = target::find_cuda(architecture);
+    if (!facts) {
+        throw TargetError{"no GPU architecture called \"" + architecture + "\"; expected one of " +
+                          target::cuda_names()};
+    }
+    const auto &candidate = *module_of(kernel);
+    auto made = compiler::realize_blocks(candidate, {});
+    GpuForms forms;
+    forms.plan = std::move(made.plan);
+    forms.machine = ir::print(*made.program.machine);
+    auto options = compiler::gpu_options(made.program.phases, compiler::argument_words(candidate),
+                                         *facts, 0);
+    if (llvm) {
+        forms.llvm = emit::gpu_llvm_text(*made.program.machine, options);
+    }
+    if (ptx) {
+        forms.ptx = emit::generate_ptx(*made.program.machine, options).ptx;
+    }
+    return forms;
 }
 
 }// namespace luisa::tile

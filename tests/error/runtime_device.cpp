@@ -28,6 +28,10 @@ TEST(RuntimeDevice, unknown_names_list_the_known_ones) {
     expect_part(text, "\"cpu\"");
     expect_part(text, "\"interpreter\"");
     expect_part(text, "\"cuda\"");
+    setenv("LUISA_TILE_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
+    expect_part(message_of<DeviceUnavailable>([] { static_cast<void>(Device::create("cuda:0")); }),
+                "which cannot be loaded; install NVIDIA's driver, or use \"cpu\"");
+    unsetenv("LUISA_TILE_CUDA_DRIVER");
 }
 
 TEST(RuntimeDevice, the_thread_variable_is_read_strictly) {

@@ -2,6 +2,7 @@
 #include "support/both.h"
 
 #include "support/emulated.h"
+#include "support/on_gpu.h"
 
 namespace luisa::tile::test {
 
@@ -137,6 +138,12 @@ std::vector<View> run_both(const Kernel &kernel, std::vector<View> views,
         if (tests_device(checked ? "checked" : "emulator")) {
             check_emulator(module, reference, views, scalars, options, checked);
         }
+    }
+    if (tests_device("ptx")) {
+        check_ptx(kernel, options);
+    }
+    if (tests_device("cuda")) {
+        check_gpu(kernel, reference, views, scalars, options);
     }
     if (!tests_device("cpu")) {
         return reference;

@@ -7,7 +7,7 @@
 
 struct FakeLaunch {
     unsigned grid = 0, threads = 0, shared = 0;
-    uint64_t first_word = 0, scratch = 0;
+    uint64_t first_word = 0, report_buffer = 0, scratch = 0;
 };
 
 /// What was made and not yet given back.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -129,7 +130,7 @@ int64_t extent_of(const lt::ParameterInfo::Axis &axis, const Settings &extents) 
     return value;
 }
 
-void make_view(Bound &bound, const lt::Device &device, const Settings &extents) {
+void make_view(Bound &bound, const Settings &extents) {
     auto &a = bound.argument;
     const auto &info = bound.info;
     a.is_view = true;
@@ -152,10 +153,15 @@ void make_view(Bound &bound, const lt::Device &device, const Settings &extents) 
         }
     }
     bound.count = empty ? 0 : static_cast<size_t>(last) + 1;
-    bound.memory = lt::runtime::allocate(device, bound.bytes());
-    std::memset(bound.memory.get(), 0, bound.bytes());
-    a.data = bound.memory.get();
-    a.owner = bound.memory;
+    constexpr size_t line = 64;
+    auto *memory = std::aligned_alloc(line, (bound.bytes() / line + 1) * line);
+    if (!memory) {
+        throw lt::OutOfMemoryError{"no memory for a view of " + std::to_string(bound.bytes()) +
+                                   " bytes"};
+    }
+    bound.memory = {memory, [](void *p) { std::free(p); }};
+    std::memset(memory, 0, bound.bytes());
+    a.data = memory;
 }
 
 }// namespace
@@ -183,15 +189,15 @@ size_t find_parameter(const std::vector<lt::ParameterInfo> &parameters, const st
 }
 
 std::vector<Bound> make_arguments(const std::vector<lt::ParameterInfo> &parameters,
-                                  const lt::Device &device, const Settings &inputs,
-                                  const Settings &extents, const Settings &scalars) {
+                                  const Settings &inputs, const Settings &extents,
+                                  const Settings &scalars) {
     std::vector<Bound> all;
     for (const auto &info : parameters) {
         Bound bound;
         bound.info = info;
         bound.argument.type = info.type;
         if (info.is_view) {
-            make_view(bound, device, extents);
+            make_view(bound, extents);
         }
         all.push_back(std::move(bound));
     }
@@ -218,6 +224,32 @@ std::vector<Bound> make_arguments(const std::vector<lt::ParameterInfo> &paramete
         }
     }
     return all;
+}
+
+void run_on(const lt::Device &device, const lt::Shader &shader, std::vector<Bound> &bound) {
+    // Whatever memory the device has: a copy of all bytes goes there and comes back.
+    lt::Stream stream{device};
+    std::vector<lt::runtime::Argument> arguments;
+    std::vector<lt::runtime::CopyCommand> back;
+    for (auto &b : bound) {
+        auto argument = b.argument;
+        if (b.info.is_view) {
+            auto bytes = static_cast<int64_t>(b.bytes());
+            auto there = lt::make_tensor<uint8_t>(device, bytes);
+            auto *data = static_cast<uint8_t *>(b.memory.get());
+            stream << there.copy_from({data, b.bytes()});
+            argument.owner = there.argument().owner;
+            argument.data = there.data();
+            back.push_back(there.copy_to({data, b.bytes()}));
+        }
+        arguments.push_back(std::move(argument));
+    }
+    stream << lt::synchronize();
+    lt::runtime::dispatch(*shader.impl(), arguments.data(), static_cast<int>(arguments.size()), {});
+    for (const auto &copy : back) {
+        stream << copy;
+    }
+    stream << lt::synchronize();
 }
 
 double element(const Bound &bound, size_t index) {

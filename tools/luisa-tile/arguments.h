@@ -16,7 +16,7 @@ namespace lt = luisa::tile;
 struct Bound {
     lt::ParameterInfo info;
     lt::runtime::Argument argument;
-    std::shared_ptr<void> memory;
+    std::shared_ptr<void> memory;///< of the host
     size_t count = 0;///< elements that the memory holds; for a dense view, those of the view
     [[nodiscard]] size_t bytes() const { return count * size_of(info.type); }
 };
@@ -30,8 +30,11 @@ Settings parse_settings(const char *option, const std::vector<std::string> &pair
 /// ones, iota, random or a file of its raw elements; a scalar is 0 unless `scalars` sets it.
 /// ValueError for unknown keys, missing extents and files of another size.
 std::vector<Bound> make_arguments(const std::vector<lt::ParameterInfo> &parameters,
-                                  const lt::Device &device, const Settings &inputs,
-                                  const Settings &extents, const Settings &scalars);
+                                  const Settings &inputs, const Settings &extents,
+                                  const Settings &scalars);
+
+/// Runs a shader of `device` on copies of the arguments in its memory.
+void run_on(const lt::Device &device, const lt::Shader &shader, std::vector<Bound> &bound);
 
 /// An element as a number.
 double element(const Bound &bound, size_t index);

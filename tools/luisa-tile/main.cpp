@@ -73,7 +73,7 @@ void run(const RunOptions &options) {
     auto kernel = load(options.file);
     auto signature = lt::parameters(kernel);
     auto device = lt::Device::create(options.device);
-    auto bound = make_arguments(signature, device, parse_settings("--input", options.inputs),
+    auto bound = make_arguments(signature, parse_settings("--input", options.inputs),
                                 parse_settings("--extent", options.extents),
                                 parse_settings("--scalar", options.scalars));
     std::vector<std::pair<size_t, std::string>> outputs;
@@ -84,11 +84,7 @@ void run(const RunOptions &options) {
         }
     }
     auto shader = device.compile(kernel);
-    std::vector<lt::runtime::Argument> arguments;
-    for (const auto &b : bound) {
-        arguments.push_back(b.argument);
-    }
-    lt::runtime::dispatch(*shader.impl(), arguments.data(), static_cast<int>(arguments.size()), {});
+    run_on(device, shader, bound);
     for (size_t i = 0; i < bound.size(); ++i) {
         if (bound[i].info.is_view && !bound[i].info.read_only) {
             print_view(i, bound[i], options.print);
@@ -99,13 +95,31 @@ void run(const RunOptions &options) {
     }
 }
 
-void emit(const std::string &file, const std::string &form, const std::string &cpu) {
-    auto kernel = load(file);
+struct EmitOptions {
+    std::string file, form, device = "cpu", cpu, sm = "90a";
+};
+
+void emit(const EmitOptions &options) {
+    auto kernel = load(options.file);
+    const auto &form = options.form;
     if (form == "tir") {
         std::cout << kernel.ir_text();
         return;
     }
-    auto made = lt::forms(kernel, cpu, form == "llvm", form == "asm");
+    bool gpu = options.device == "cuda";
+    if (gpu ? form == "asm" : form == "ptx") {
+        throw lt::ValueError{"--emit " + form + " is no form of " + options.device +
+                             (gpu ? "; a GPU's code is ptx" : "; name --device cuda for it")};
+    }
+    if (gpu) {
+        auto made = lt::gpu_forms(kernel, options.sm, form == "llvm", form == "ptx");
+        std::cout << (form == "plan"      ? made.plan
+                      : form == "machine" ? made.machine
+                      : form == "llvm"    ? made.llvm
+                                          : made.ptx);
+        return;
+    }
+    auto made = lt::forms(kernel, options.cpu, form == "llvm", form == "asm");
     std::cout << (form == "plan"      ? made.plan
                   : form == "machine" ? made.machine
                   : form == "llvm"    ? made.llvm
@@ -155,20 +169,27 @@ int main(int argc, char **argv) {
     RunOptions options;
     auto *runs = app.add_subcommand("run", "Run a kernel and print the views that it may write");
     runs->add_option("FILE", options.file, "TileIR text")->required();
-    runs->add_option("--device", options.device, "cpu or interpreter")->capture_default_str();
+    runs->add_option("--device", options.device, "cpu, interpreter, cuda or cuda:N")
+        ->capture_default_str();
     runs->add_option("--input", options.inputs, "VIEW=ones|iota|random|FILE; otherwise zeros");
     runs->add_option("--output", options.outputs, "VIEW=FILE for the raw elements");
     runs->add_option("--extent", options.extents, "NAME=N for a runtime extent");
     runs->add_option("--scalar", options.scalars, "PARAMETER=NUMBER; otherwise 0");
     runs->add_option("--print", options.print, "Elements to print")->capture_default_str();
 
-    std::string file, form, cpu;
+    EmitOptions emits;
+    std::string file;
     auto *compiles = app.add_subcommand("compile", "Print one form of a kernel");
-    compiles->add_option("FILE", file, "TileIR text")->required();
-    compiles->add_option("--emit", form, "The form")
+    compiles->add_option("FILE", emits.file, "TileIR text")->required();
+    compiles->add_option("--emit", emits.form, "The form")
         ->required()
-        ->check(CLI::IsMember({"tir", "plan", "machine", "llvm", "asm"}));
-    compiles->add_option("--cpu", cpu, "CPU as LLVM names it; otherwise this machine");
+        ->check(CLI::IsMember({"tir", "plan", "machine", "llvm", "asm", "ptx"}));
+    compiles->add_option("--device", emits.device, "cpu or cuda")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"cpu", "cuda"}));
+    compiles->add_option("--cpu", emits.cpu, "CPU as LLVM names it; otherwise this machine");
+    compiles->add_option("--sm", emits.sm, "Architecture of a GPU: 80, 89, 90, 90a, 100 or 100a")
+        ->capture_default_str();
 
     auto *explains = app.add_subcommand("explain", "Print the plan and the costs of compiling");
     explains->add_option("FILE", file, "TileIR text")->required();
@@ -202,7 +223,7 @@ int main(int argc, char **argv) {
         } else if (*runs) {
             run(options);
         } else if (*compiles) {
-            emit(file, form, cpu);
+            emit(emits);
         } else if (*fuzzes) {
             return run_fuzz(fuzz);
         } else if (*draws) {

@@ -34,4 +34,14 @@ struct KernelForms {
 [[nodiscard]] KernelForms forms(const Kernel &kernel, const std::string &cpu = {},
                                 bool llvm = false, bool assembly = false);
 
+/// What NVIDIA GPUs get of a kernel, as text.
+struct GpuForms {
+    std::string plan, machine, llvm, ptx;
+};
+/// The forms for an architecture: "80", "89", "90", "90a", "100" or "100a", with or without "sm_" before it, else
+/// TargetError. No GPU and no driver are needed. `llvm` and `ptx` stay empty unless wanted. UnsupportedError names
+/// the operation that is not realized for GPUs.
+[[nodiscard]] GpuForms gpu_forms(const Kernel &kernel, const std::string &architecture = "90a",
+                                 bool llvm = false, bool ptx = true);
+
 }// namespace luisa::tile

@@ -62,18 +62,13 @@ Code::Code(std::shared_ptr<const Context> context, compiler::CudaObject &object)
     : reports{object.reports}, argument_words{object.argument_words},
       report_values{object.report_values}, _context{std::move(context)} {
     if (object.cubin.empty()) {
-        object.cubin = assemble(*_context, object.ptx);
+        assemble_and_load(object);
+    } else {
+        Context::Current current{*_context};
+        check_loaded(_context->cu.module_load_data(&_module, object.cubin.data()),
+                     object.cubin.size());
     }
     Context::Current current{*_context};
-    auto result = _context->cu.module_load_data(&_module, object.cubin.data());
-    if (result == OUT_OF_MEMORY) {
-        throw OutOfMemoryError{"no memory on " + _context->name + " for a kernel of " +
-                               std::to_string(object.cubin.size()) + " bytes"};
-    }
-    if (result != SUCCESS) {
-        throw CompileError{"code for " + std::string{_context->facts.name} + " does not load on " +
-                           _context->name + ": " + _context->cu.text(result)};
-    }
     try {
         for (const auto &phase : object.phases) {
             phases.push_back(prepare(phase));
@@ -89,6 +84,32 @@ Code::Code(std::shared_ptr<const Context> context, compiler::CudaObject &object)
     }
 }
 
+/// By way of machine code that can be kept. A driver whose linker does not know the architecture may still load
+/// the PTX itself; nothing is kept then.
+void Code::assemble_and_load(compiler::CudaObject &object) {
+    Context::Current current{*_context};
+    try {
+        object.cubin = assemble(*_context, object.ptx);
+    } catch (const CompileError &) {
+        if (_context->cu.module_load_data(&_module, object.ptx.c_str()) != SUCCESS) {
+            throw;
+        }
+        return;
+    }
+    check_loaded(_context->cu.module_load_data(&_module, object.cubin.data()), object.cubin.size());
+}
+
+void Code::check_loaded(int result, size_t bytes) const {
+    if (result == OUT_OF_MEMORY) {
+        throw OutOfMemoryError{"no memory on " + _context->name + " for a kernel of " +
+                               std::to_string(bytes) + " bytes"};
+    }
+    if (result != SUCCESS) {
+        throw CompileError{"code for " + std::string{_context->facts.name} + " does not load on " +
+                           _context->name + ": " + _context->cu.text(result)};
+    }
+}
+
 Code::~Code() {
     if (_context->abandoned()) {
         return;
@@ -101,7 +122,7 @@ Code::~Code() {
     }
 }
 
-LoadedPhase Code::prepare(const compiler::CudaPhase &phase) {
+LoadedPhase Code::prepare(const simt::Phase &phase) {
     const auto &cu = _context->cu;
     const auto &facts = _context->facts;
     LoadedPhase p;

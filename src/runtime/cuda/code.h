@@ -36,7 +36,9 @@ public:
     ShaderMetadata about;
 
 private:
-    LoadedPhase prepare(const compiler::CudaPhase &phase);
+    void assemble_and_load(compiler::CudaObject &object);
+    void check_loaded(int result, size_t bytes) const;
+    LoadedPhase prepare(const simt::Phase &phase);
 
     std::shared_ptr<const Context> _context;
     ModuleHandle _module = nullptr;

@@ -94,7 +94,9 @@ std::shared_ptr<const AcceleratorCode> GpuDevice::compile(const ShaderImpl &shad
     about.codegen_ms = times.emit.codegen_ms;
     if (disk) {
         start = now_ms();
-        disk->keep(*key, compiler::to_bytes(object));
+        if (!object.cubin.empty()) {
+            disk->keep(*key, compiler::to_bytes(object));
+        }
         about.disk = DiskCache::MISS;
         about.disk_ms = disk_ms + now_ms() - start;
     }

@@ -21,6 +21,7 @@ protected:
         library = dlopen(FAKE_CUDA, RTLD_NOW);
         EXPECT_NE(library, nullptr) << dlerror();
         function<void()>("fake_reset")();
+        before = all_live();
     }
     ~FakeGpu() override { unsetenv("LUISA_TILE_CUDA_DRIVER"); }
 
@@ -36,8 +37,17 @@ protected:
         function<void(int, int, int)>("fake_set_machine")(version, devices, sm);
     }
     void set_log(const char *text) { function<void(const char *)>("fake_set_log")(text); }
+    /// From now on kernels have a report buffer.
+    void read_reports() { function<void()>("fake_read_reports")(); }
     FakeLaunch last_launch() { return function<FakeLaunch()>("fake_last_launch")(); }
-    FakeLive live() { return function<FakeLive()>("fake_live")(); }
+    /// What this test made and has not given back. Contexts that another test broke keep theirs.
+    FakeLive live() {
+        auto now = all_live();
+        return {now.blocks - before.blocks,     now.bytes - before.bytes,
+                now.contexts - before.contexts, now.streams - before.streams,
+                now.events - before.events,     now.modules - before.modules,
+                now.pinned - before.pinned,     now.pushed - before.pushed};
+    }
 
 private:
     template<class F> F *function(const char *name) {
@@ -45,7 +55,9 @@ private:
         EXPECT_NE(address, nullptr) << name;
         return address;
     }
+    FakeLive all_live() { return function<FakeLive()>("fake_live")(); }
     void *library = nullptr;
+    FakeLive before;
 };
 
 /// The message of the error of class E that `f` throws.

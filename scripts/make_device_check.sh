@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make_device_check.sh BUILD [MORE…]: packs BUILD's conformance tests and tool, and test programs named in addition,
+# with every library that glibc does not bring into BUILD/device_check/, whose run.py checks a GPU on another machine.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+shift
+limit_mib=60
+stage=$build/stage/luisa-tile-check
+out=$build/device_check
+
+rm -rf "$stage" "$out"
+mkdir -p "$stage/bin" "$stage/lib" "$stage/tests" "$out"
+for program in conformance luisa-tile "$@"; do
+    cp "$build/bin/$program" "$stage/bin"
+done
+# What tests read of the sources.
+cp -r "$here/../tests/tool" "$here/../tests/conformance" "$stage/tests"
+find "$stage/tests" -name '*.cpp' -delete
+ldd "$stage"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+    grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so' |
+    while read -r library; do
+        cp -L "$library" "$stage/lib/$(basename "$library")"
+    done
+strip --strip-unneeded "$stage"/bin/* "$stage"/lib/*
+tar -c -C "$build/stage" --owner=0 --group=0 --sort=name luisa-tile-check | xz -6 -T0 >"$out/check.tar.xz"
+cp "$here/device_check.py" "$out/run.py"
+size_mib=$((($(stat -c %s "$out/check.tar.xz") + 1048575) / 1048576))
+echo "$out: $size_mib MiB; there, python3 $out/run.py checks the GPU"
+if [[ $size_mib -gt $limit_mib ]]; then
+    echo "larger than $limit_mib MiB" >&2
+    exit 1
+fi

@@ -21,6 +21,8 @@ public:
     void plan_region(const ir::Region &region);
     /// Lets the contractions of a root `parallel` fill panels that its tasks share, once a launch.
     void share_panels(const ir::Operation &nest);
+    /// Lets the groups of a root `parallel` ask for what later groups and instances use.
+    void plan_ahead(const ir::Operation &nest);
     /// See `predict_us` in predict.h.
     [[nodiscard]] std::optional<double> predict_us(const Block &block);
     /// Plans the operations from `first` up to `end` (null: all that follow).
@@ -81,6 +83,11 @@ private:
     [[nodiscard]] bool streams_from_memory(const ir::Value *operand) const;
     [[nodiscard]] bool lies_as_panel(const Contraction &c, const ir::Value *operand) const;
     [[nodiscard]] bool exceeds_near_caches(const ir::Type &view) const;
+    [[nodiscard]] bool comes_from_afar(const ir::Operation &access,
+                                       const ir::Operation &nest) const;
+    /// Accesses stand beside the number of the first group that makes them.
+    void place_ahead(const std::vector<LoopGroup *> &groups, const std::vector<double> &costs,
+                     const std::vector<std::pair<const ir::Operation *, size_t>> &accesses) const;
     void finish_contraction(Contraction contraction, Block &block);
     void fuse_epilogues(Block &block);
     /// Whether consumers write a view that later register blocks still read.

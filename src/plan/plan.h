@@ -30,6 +30,12 @@ struct Root {
     const ir::Value *source = nullptr, *target = nullptr;
 };
 
+/// A load or store whose lines a group asks for while it does something else.
+struct Ahead {
+    const ir::Operation *op = nullptr;
+    int64_t instances = 0;///< for the instance so many later in the order of the tasks; 0: this one
+};
+
 /// Operations that share one loop nest with at most one vector axis. Values inside stay in
 /// registers; what it reads from other groups comes from storage.
 struct LoopGroup {
@@ -39,7 +45,8 @@ struct LoopGroup {
     int accumulators = 1;///< independent partial results when the vector axis is folded
     int columns = 1;     ///< neighbouring vectors of a kept vector axis that one traversal folds
     std::vector<Root> roots;
-    std::string note;///< why it is scalar, or what it materialises
+    std::vector<Ahead> ahead;///< a line of each is asked for with each vector
+    std::string note;        ///< why it is scalar, or what it materialises
 
     [[nodiscard]] bool folds(Dim dim) const;
     [[nodiscard]] bool has_reduction() const;

@@ -38,6 +38,13 @@ std::string root_text(const Root &root) {
     return {};
 }
 
+std::string ahead_text(const Ahead &ahead) {
+    auto what = std::string{"ask for "} + ahead.op->name() + at(ahead.op->loc);
+    return ahead.instances == 0 ? what
+                                : fmt::format("{}, {} instance{} later", what, ahead.instances,
+                                              ahead.instances == 1 ? "" : "s");
+}
+
 std::string scan_text(const LoopGroup &group) {
     const auto &payload = group.scan()->get<ir::ScanPayload>();
     auto along = payload.dim.is_positional() ? fmt::format("#{}", payload.dim.id)
@@ -70,6 +77,9 @@ struct Printer {
         ++depth;
         for (const auto &root : g.roots) {
             line(root_text(root));
+        }
+        for (const auto &ahead : g.ahead) {
+            line(ahead_text(ahead));
         }
         if (g.scan()) {
             line(scan_text(g));

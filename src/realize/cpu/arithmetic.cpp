@@ -115,7 +115,10 @@ ir::Value *Lowering::arithmetic(Opcode op, Values operands, const ir::Operation 
     if (ir::info(op).family == ir::Family::MATH) {
         return expand_math(op, operands, origin);
     }
-    return _b.pure(op, operands);
+    // Processors with vectors of 32 bytes multiply and add in one instruction; elsewhere that may be a call.
+    bool repeats = op == Opcode::DIV && lanes > 1 && is_float(type) &&
+                   _plan->facts.vector_bytes >= 32 && _b.is_invariant(operands[1]);
+    return repeats ? divide_by_invariant(operands[0], operands[1]) : _b.pure(op, operands);
 }
 
 ir::Value *Lowering::expand_math(Opcode op, const Values &operands, const ir::Operation *origin) {

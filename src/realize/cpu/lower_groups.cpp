@@ -196,6 +196,7 @@ void Lowering::emit_root(const Root &root, Point &point) {
 }
 
 void Lowering::emit_roots(const LoopGroup &group, Point &point) {
+    ask_ahead(group, point);
     for (const auto &root : group.roots) {
         emit_root(root, point);
     }
@@ -334,6 +335,7 @@ void Lowering::lower_fold(const LoopGroup &group, size_t depth, Point &point, in
     auto states = fold_identity(group, lanes, parts);
     states = fold_loops(group, depth, point, states, [&](int part, Point &place, Values now) {
         if (columns == 1) {
+            ask_ahead(group, place);
             return fold_elements(group, part, parts, place, std::move(now));
         }
         for (int column = 0; column < columns; ++column) {

@@ -110,6 +110,8 @@ protected:
 
     // Element operations in the types that compute.
     ir::Value *arithmetic(ir::Opcode op, Values operands, const ir::Operation *origin);
+    /// x ÷ d, rounded once; `d` does not change in the innermost loop.
+    ir::Value *divide_by_invariant(ir::Value *x, ir::Value *d);
     ir::Value *convert(ir::Value *value, ScalarType to);
     ir::Value *expand_math(ir::Opcode op, const Values &operands, const ir::Operation *origin);
     ir::Value *select(ir::Value *condition, ir::Value *yes, ir::Value *no);
@@ -217,6 +219,8 @@ protected:
     void finish_fold(const plan::LoopGroup &group, const Values &states, int columns, Point &point);
     void emit_roots(const plan::LoopGroup &group, Point &point);
     void emit_root(const plan::Root &root, Point &point);
+    /// Asks for the lines that the plan lets the group fetch while it is at `point`.
+    void ask_ahead(const plan::LoopGroup &group, const Point &point);
     std::unordered_map<uint32_t, ir::Value *> clip_loops(const std::vector<plan::Root> &roots,
                                                          const std::vector<ir::DimExtent> &loops,
                                                          Point &point);
@@ -271,6 +275,8 @@ protected:
     std::unordered_map<const ir::Value *, Coordinate> _map_arguments;
     int64_t _scratch_used = 0, _scratch_peak = 0, _shared_used = 0;
     const ir::Operation *_root = nullptr;///< the `parallel` whose instances are tasks
+    ir::Value *_task = nullptr;          ///< number of the instance under way
+    Values _task_extents;                ///< of its domain
     std::unordered_map<const plan::PanelPlan *, int64_t> _shared_offsets;
     std::unordered_set<const ir::Value *> _written;///< storage that the current step writes
     std::vector<ir::Report> _reports;

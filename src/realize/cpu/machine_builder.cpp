@@ -159,6 +159,19 @@ ir::Value *MachineBuilder::fixed(Opcode op, const Values &operands, ir::Payload 
     return _builder.value(op, operands, type, std::move(payload));
 }
 
+bool MachineBuilder::is_invariant(const ir::Value *value) const noexcept {
+    for (const auto *region = _builder.region(); region->parent();
+         region = region->parent()->region()) {
+        if (value->region() == region) {
+            return false;
+        }
+        if (region->parent()->opcode() == Opcode::FOR) {
+            return true;
+        }
+    }
+    return false;
+}
+
 ir::Value *MachineBuilder::add(ir::Value *a, ir::Value *b) {
     int64_t x = 0, y = 0;
     bool ca = is_constant(a, x), cb = is_constant(b, y);

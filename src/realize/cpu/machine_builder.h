@@ -51,6 +51,9 @@ public:
     ir::Value *fixed(ir::Opcode op, const Values &operands, ir::Payload payload,
                      const ir::Type *type);
 
+    /// Whether `value` stays the same in all iterations of the innermost loop around this place.
+    [[nodiscard]] bool is_invariant(const ir::Value *value) const noexcept;
+
     // Arithmetic on i64 scalars, folded where an operand is constant.
     ir::Value *add(ir::Value *a, ir::Value *b);
     ir::Value *sub(ir::Value *a, ir::Value *b);

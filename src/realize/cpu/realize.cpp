@@ -100,6 +100,8 @@ void Lowering::lower_phase(const plan::Phase &phase, const std::string &name, Ph
     }
     _b.loop(_begin, _end, 1, {}, [&](ir::Value *task, const Values &) {
         bind_task(*phase.nest, extents, task);
+        _task = task;
+        _task_extents = extents;
         _b.forget_reads();
         lower_block(_plan->blocks.at(phase.nest->body()));
         return Values{};

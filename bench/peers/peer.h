@@ -29,6 +29,28 @@ struct RowsProblem {
     float epsilon = 1e-5f;
 };
 
+enum class FusedKind {
+    SOFTMAX,
+    MASKED_SOFTMAX,
+    LAYERNORM,
+    RMSNORM,
+    GELU_RESIDUAL,
+    SWIGLU,
+    ROPE,
+    CROSS_ENTROPY
+};
+
+/// One result row for each row of a dense row-major matrix of f32 or bf16. `z` is a second matrix: a mask that
+/// is positive where elements count, two rows of weights, the other operand, or cosines and sines. Losses are f32.
+struct FusedProblem {
+    FusedKind kind = FusedKind::SOFTMAX;
+    bool bf16 = false;
+    int64_t rows = 0, columns = 0;
+    const void *x = nullptr, *z = nullptr;
+    const int64_t *labels = nullptr;
+    void *y = nullptr;
+};
+
 enum class LinesKind {
     SUM_ROWS,
     SUM_COLUMNS,
@@ -81,6 +103,7 @@ public:
     [[nodiscard]] virtual TimedCall call(const RowsProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const LinesProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const ModelProblem &) { return {}; }
+    [[nodiscard]] virtual TimedCall call(const FusedProblem &) { return {}; }
 };
 
 struct PeerInfo {

@@ -15,7 +15,8 @@ namespace {
 // Tensors are views of our memory. Functions are called the way a user calls them: `out=` where the
 // function has it, else the result is a new tensor, copied to ours when the clock has stopped.
 constexpr const char *script = R"py(
-import ctypes, math
+import ctypes, math, sys
+sys.modules["triton"] = None  # brings an LLVM of its own, which one process cannot have beside ours
 import torch
 import torch.nn.functional as F
 
@@ -27,7 +28,7 @@ def bench_array(address, *shape, dtype=torch.float32):
     if count == 0:
         return torch.empty(shape, dtype=dtype)
     element = {torch.float32: ctypes.c_float, torch.int64: ctypes.c_int64,
-               torch.int32: ctypes.c_int32}[dtype]
+               torch.int32: ctypes.c_int32, torch.bfloat16: ctypes.c_uint16}[dtype]
     buffer = (element * count).from_address(address)
     return torch.frombuffer(buffer, dtype=dtype).view(shape)
 
@@ -65,6 +66,33 @@ def bench_lines(key, kind, rows, columns, k, x, y, places):
         "topk_rows": lambda: torch.topk(x, k, dim=1, out=ranked),
     }[kind], None
 
+def bench_rope(x, z):
+    low, high = x.chunk(2, -1)
+    cosine, sine = z.chunk(2, -1)
+    return torch.cat((low * cosine - high * sine, high * cosine + low * sine), -1)
+
+def bench_fused(key, kind, bf16, rows, columns, x, z, labels, y, compiled):
+    dtype = torch.bfloat16 if bf16 else torch.float32
+    weights = kind in ("layernorm", "rmsnorm")
+    x, z = bench_array(x, rows, columns, dtype=dtype), bench_array(z, 2 if weights else rows, columns, dtype=dtype)
+    labels = bench_array(labels, rows, dtype=torch.int64)
+    out = bench_array(y, rows) if kind == "cross_entropy" else bench_array(y, rows, columns, dtype=dtype)
+    shape, visible = (columns,), z > 0
+    function, operands = {
+        "softmax": (lambda x: F.softmax(x, -1), (x,)),
+        "masked_softmax": (lambda x, m: F.softmax(x.masked_fill(~m, -math.inf), -1), (x, visible)),
+        "layernorm": (lambda x, w, b: F.layer_norm(x, shape, w, b, 1e-5), (x, z[0], z[-1])),
+        "rmsnorm": (lambda x, w: F.rms_norm(x, shape, w, 1e-5), (x, z[0])),
+        "gelu_residual": (lambda x, z: F.gelu(x) + z, (x, z)),
+        "swiglu": (lambda x, z: F.silu(x) * z, (x, z)),
+        "rope": (bench_rope, (x, z)),
+        "cross_entropy": (lambda x, l: F.cross_entropy(x, l, reduction="none"), (x, labels)),
+    }[kind]
+    if compiled:
+        torch._dynamo.reset()
+        function = torch.compile(function, dynamic=False)
+    bench_calls[key] = (lambda: function(*operands)), out
+
 def bench_run(key, repeats, seconds):
     call, out = bench_calls[key]
     start = bench_now()
@@ -93,6 +121,13 @@ const char *name_of(RowsKind kind) {
 const char *name_of(LinesKind kind) {
     static constexpr std::array names{"sum_rows",     "sum_columns", "maximum_rows", "scan_rows",
                                       "scan_columns", "transpose",   "sort_rows",    "topk_rows"};
+    return names[static_cast<size_t>(kind)];
+}
+
+const char *name_of(FusedKind kind) {
+    static constexpr std::array names{"softmax", "masked_softmax", "layernorm",
+                                      "rmsnorm", "gelu_residual",  "swiglu",
+                                      "rope",    "cross_entropy"};
     return names[static_cast<size_t>(kind)];
 }
 
@@ -141,6 +176,11 @@ public:
         return prepared(fmt::format("bench_model({}, '{}', {}, {}, {}, {}, {}, {:d})", _next,
                                     p.weights, p.sentences, p.tokens, address(p.ids),
                                     address(p.lengths), address(p.embeddings), _compiled));
+    }
+    TimedCall call(const FusedProblem &p) override {
+        return prepared(fmt::format("bench_fused({}, '{}', {:d}, {}, {}, {}, {}, {}, {}, {:d})",
+                                    _next, name_of(p.kind), p.bf16, p.rows, p.columns, address(p.x),
+                                    address(p.z), address(p.labels), address(p.y), _compiled));
     }
 
 private:

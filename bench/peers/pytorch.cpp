@@ -16,7 +16,8 @@ namespace {
 // function has it, else the result is a new tensor, copied to ours when the clock has stopped.
 constexpr const char *script = R"py(
 import ctypes, math, sys
-sys.modules["triton"] = None  # brings an LLVM of its own, which one process cannot have beside ours
+# Triton brings an LLVM of its own, which does not get on with ours in one process. CPUs need no Triton.
+sys.modules["triton"] = None
 import torch
 import torch.nn.functional as F
 

@@ -133,7 +133,9 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
             phase.nest = op;
             planner.plan_region(*op->body());
             planner.share_panels(*op);
-            planner.plan_ahead(*op);
+            if (!plan.team) {
+                planner.plan_ahead(*op);
+            }
             set_grain(phase, planner.predict_us(plan.blocks.at(op->body())));
             op = op->next();
             continue;

@@ -107,7 +107,8 @@ Program realize(const plan::Plan &plan) {
     program.machine = std::make_unique<ir::Module>(ir::Form::MACHINE);
     BlockLowering lowering{plan, *program.machine};
     for (size_t i = 0; i < plan.phases.size(); ++i) {
-        auto name = plan.kernel->name + (plan.phases.size() > 1 ? "." + std::to_string(i) : "");
+        auto name = entry_name(plan.kernel->name) +
+                    (plan.phases.size() > 1 ? "$" + std::to_string(i) : "");
         lowering.lower_phase(plan.phases[i], name, program.phases.emplace_back());
     }
     program.reports = lowering.take_reports();

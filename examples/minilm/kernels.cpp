@@ -121,11 +121,11 @@ Kernel norm_kernel() {
     return definition.capture(matrix, vector, vector, matrix);
 }
 
-Kernel attention_kernel() {
-    constexpr int64_t block_q = 32, block_k = 32;
+Kernel attention_kernel(int64_t block_q) {
+    constexpr int64_t block_k = 32;
     auto definition = tile_kernel(
-        [](TensorView<const int64_t, 1> lengths, TensorView<const float, 3> qkv,
-           TensorView<float, 3> out) {
+        [=](TensorView<const int64_t, 1> lengths, TensorView<const float, 3> qkv,
+            TensorView<float, 3> out) {
             auto q = axis("query", block_q), k = axis("key", block_k),
                  d = axis("channel", Sizes::head), e = axis("value", Sizes::head);
             const auto scale = 1 / std::sqrt(static_cast<float>(Sizes::head));
@@ -159,7 +159,7 @@ Kernel attention_kernel() {
                 out(coord(sentence, q0, first), shape(1, q, e)).store(acc / total);
             }
         },
-        named("attention"));
+        named(block_q > block_k ? "long_attention" : "attention"));
     auto b = dynamic("sentences"), s = dynamic("tokens");
     return definition.capture(tensor_shape(b), tensor_shape(b, s, 3 * Sizes::hidden),
                               tensor_shape(b, s, Sizes::hidden));

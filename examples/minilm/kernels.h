@@ -32,8 +32,8 @@ inline constexpr int64_t panel = 64;
 /// (x [row, hidden], gain, shift, out [row, hidden]): each row normalised.
 [[nodiscard]] lt::Kernel norm_kernel();
 /// (lengths [sentence] i64, qkv [sentence, token, 3 hidden], out [sentence, token, hidden]): attention of each head
-/// over the tokens of its sentence that are no padding.
-[[nodiscard]] lt::Kernel attention_kernel();
+/// over the tokens of its sentence that are no padding, `block_q` queries at a time.
+[[nodiscard]] lt::Kernel attention_kernel(int64_t block_q);
 /// (lengths, x [sentence, token, hidden], out [sentence, hidden]): the mean over a sentence's tokens, scaled to length
 /// one.
 [[nodiscard]] lt::Kernel pool_kernel();

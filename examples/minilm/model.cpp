@@ -10,6 +10,9 @@ namespace minilm {
 
 namespace {
 
+/// Sentences of so many tokens fit one block of queries; for longer ones larger blocks read keys and values less often.
+constexpr int64_t short_sentence = 32;
+
 lt::Tensor<float, 1> vector_of(const lt::Device &device, const Safetensors &weights,
                                const std::string &name, int64_t size) {
     lt::Tensor<float, 1> vector{device, {size}};
@@ -57,7 +60,8 @@ Model::Model(lt::Device device, const Safetensors &weights)
     _kinds = table("token_type", S::kinds);
     _embed = compile(embed_kernel(), "embedding");
     _qkv = compile(linear_kernel(S::hidden, 3 * S::hidden, false), "query, key, value");
-    _attention = compile(attention_kernel(), "attention");
+    _attention = compile(attention_kernel(short_sentence), "attention");
+    _long_attention = compile(attention_kernel(64), "attention, long");
     _mixed = compile(linear_add_kernel(S::hidden, S::hidden), "mixing of heads");
     _inner = compile(linear_kernel(S::hidden, S::inner, true), "inner layer");
     _outer = compile(linear_add_kernel(S::inner, S::hidden), "outer layer");
@@ -127,9 +131,10 @@ void Model::run_layer(lt::Stream &stream, const Batch &batch, const Layer &layer
     Matrix inner{_wide, {rows, S::inner}}, qkv{_wide, {rows, 3 * S::hidden}};
     lt::Tensor<float, 3> heads{_wide, {sentences, width, 3 * S::hidden}};
     lt::Tensor<float, 3> mixed{_context, {sentences, width, S::hidden}};
+    const auto &attention = width > short_sentence ? _long_attention : _attention;
     const auto &first = layer.after_attention, &second = layer.after_inner;
     stream << _qkv(x, layer.qkv.weights, layer.qkv.bias, qkv).dispatch()
-           << _attention(batch.lengths, heads, mixed).dispatch()
+           << attention(batch.lengths, heads, mixed).dispatch()
            << _mixed(context, layer.mixed.weights, layer.mixed.bias, x, y).dispatch()
            << _normalise(y, first.gain, first.shift, context).dispatch()
            << _inner(context, layer.inner.weights, layer.inner.bias, inner).dispatch()

@@ -62,7 +62,7 @@ private:
     Matrix _words, _positions, _kinds;
     Norm _norm;
     std::vector<Layer> _layers;
-    lt::Shader _embed, _qkv, _attention, _mixed, _inner, _outer, _normalise, _pool;
+    lt::Shader _embed, _qkv, _attention, _long_attention, _mixed, _inner, _outer, _normalise, _pool;
     lt::Buffer<float> _x, _y, _wide, _context;///< workspace, as large as the largest batch needed
     std::vector<Part> _parts;
 };

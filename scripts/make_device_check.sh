@@ -12,6 +12,8 @@ out=$build/device_check
 
 rm -rf "$stage" "$out"
 mkdir -p "$stage/bin" "$stage/lib" "$stage/tests" "$out"
+# Programs find the library in lib/ beside their folder.
+cp -L "$build"/lib/libluisa_tile.so.[0-9].[0-9] "$stage/lib"
 for program in conformance luisa-tile "$@"; do
     cp "$build/bin/$program" "$stage/bin"
 done
@@ -21,7 +23,7 @@ find "$stage/tests" -name '*.cpp' -delete
 ldd "$stage"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so' |
     while read -r library; do
-        cp -L "$library" "$stage/lib/$(basename "$library")"
+        [[ -e $stage/lib/$(basename "$library") ]] || cp -L "$library" "$stage/lib"
     done
 strip --strip-unneeded "$stage"/bin/* "$stage"/lib/*
 tar -c -C "$build/stage" --owner=0 --group=0 --sort=name luisa-tile-check | xz -6 -T0 >"$out/check.tar.xz"

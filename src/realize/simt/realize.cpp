@@ -43,6 +43,16 @@ int64_t widest_step(const plan::Plan &plan, const plan::Block &block) {
     return most;
 }
 
+/// A kernel's name in the letters that PTX has for names.
+std::string entry_name(std::string name) {
+    for (auto &c : name) {
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        c = letter || c == '_' ? c : '_';
+    }
+    bool begins = !name.empty() && !(name[0] >= '0' && name[0] <= '9') && name[0] != '_';
+    return begins ? name : "kernel_" + name;
+}
+
 }// namespace
 
 /// How many threads a block has, and whether they work on an instance together: where no step has elements to

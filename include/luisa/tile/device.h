@@ -34,8 +34,9 @@ struct Argument {
 using PrintReceiver = std::function<void(const std::string &)>;
 
 struct DeviceOptions {
-    int threads = 0;      ///< 0: LUISA_TILE_THREADS if set, else every core
-    bool validate = false;///< check aliasing promises and, on the interpreter, bounds and races
+    int threads = 0;///< 0: LUISA_TILE_THREADS if set, else every core
+    bool validate =
+        false;///< check aliasing promises and, on the interpreter and the emulator, bounds and races
     /// Gets each line that kernels print, without its end, one at a time; empty: the standard output. It is
     /// called from the threads that run kernels and may not use the device.
     PrintReceiver print{};
@@ -105,8 +106,8 @@ struct CompileResult {
     explicit operator bool() const noexcept { return !error; }
 };
 
-/// A place to run kernels: "cpu" or "interpreter". Cheap to copy; the last handle frees it, and shaders and
-/// streams are handles too. An empty one (default made, moved from) throws LifetimeError.
+/// A place to run kernels: "cpu", "interpreter", "cuda" (or "cuda:1", … of several GPUs) or "cuda-emulator", which runs
+/// a GPU's code on the CPU. Cheap to copy; the last handle frees it, and shaders and streams are handles too. An empty one (default made, moved from) throws LifetimeError.
 class Device {
 public:
     Device() = default;

@@ -104,8 +104,7 @@ void contract_region(Capture &c, ir::Operation *op, const std::vector<const ir::
         if (!ir::is_code_of_elements(*inner)) {
             fail(ErrorKind::SCOPE,
                  std::string{"a reduction contract computes with single elements, and `"} +
-                     ir::to_string(inner->opcode()) +
-                     "` is more than that; choose by ite, and read from views before the nest",
+                     ir::to_string(inner->opcode()) + "` is more than that; choose by ite",
                  inner->loc);
         }
     }

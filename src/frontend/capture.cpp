@@ -163,6 +163,26 @@ static void check_initialised(const ir::Module &module) {
                      early->read->loc, std::move(notes)};
 }
 
+Capture::~Capture() {
+    auto release = [](Variable *v) {
+        if (--v->references == 0) {
+            delete v;
+        }
+    };
+    for (auto &region : regions) {
+        std::for_each(region.touched.begin(), region.touched.end(), release);
+    }
+    for (auto &[place, v] : objects) {
+        release(v);
+    }
+    // An error left these branches before their sides were merged.
+    for (auto &open : ifs) {
+        for (auto &[v, entry] : open.then_written) {
+            release(v);
+        }
+    }
+}
+
 struct CaptureScope::State {
     State(const KernelOptions &options, SourceLoc loc) : capture{options, loc} {}
     Capture capture;
@@ -174,27 +194,7 @@ CaptureScope::CaptureScope(const KernelOptions &options, SourceLoc loc)
     _state->previous = exchange_current(&_state->capture);
 }
 
-CaptureScope::~CaptureScope() {
-    auto release = [](Variable *v) {
-        if (--v->references == 0) {
-            delete v;
-        }
-    };
-    // Variables that outlive the capture find their scopes closed.
-    for (auto &region : _state->capture.regions) {
-        std::for_each(region.touched.begin(), region.touched.end(), release);
-    }
-    for (auto &[place, v] : _state->capture.objects) {
-        release(v);
-    }
-    // An error left these branches before their sides were merged.
-    for (auto &open : _state->capture.ifs) {
-        for (auto &[v, entry] : open.then_written) {
-            release(v);
-        }
-    }
-    exchange_current(_state->previous);
-}
+CaptureScope::~CaptureScope() { exchange_current(_state->previous); }
 
 Kernel CaptureScope::finish() {
     auto &c = _state->capture;

@@ -59,6 +59,10 @@ struct ViewInfo {
 /// One run of a kernel lambda.
 struct Capture {
     Capture(const KernelOptions &options, SourceLoc loc);
+    /// Gives up the references to variables, which may outlive it and then find their scopes closed.
+    ~Capture();
+    Capture(const Capture &) = delete;
+    Capture &operator=(const Capture &) = delete;
 
     uint64_t id;
     KernelOptions options;

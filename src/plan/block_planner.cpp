@@ -490,11 +490,9 @@ void BlockPlanner::fuse_epilogues(Block &block) {
             fits &= root.kind == Root::Kind::STORE ||
                     (root.kind == Root::Kind::WRITE && !root.target->type()->is_scalar());
             consumers += root.op && std::find(sites.begin(), sites.end(), root.op) != sites.end();
-            analysis::visit_leaves(
-                root_source(root), {}, [this](const ir::Value *v) { return is_kept(v); },
-                [&](const analysis::Leaf &leaf) {
-                    fits &= leaf.value != result || leaf.pointwise;
-                });
+            visit_reads(root, {}, [&](const analysis::Leaf &leaf) {
+                fits &= leaf.value != result || leaf.pointwise;
+            });
         }
         if (!fits || consumers != sites.size() || stores_into_operands(*contraction, *group)) {
             continue;

@@ -245,5 +245,7 @@ TEST(LayoutProofs, a_padded_swizzled_tile_is_proved_without_listing_its_points) 
     EXPECT_EQ(proof.bounds.proof, Proof::PROVEN);
     EXPECT_EQ(proof.injectivity.proof, Proof::PROVEN);
     EXPECT_EQ(proof.surjectivity.proof, Proof::DISPROVEN);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     EXPECT_LT(std::chrono::duration<double>(best).count(), 100e-6);
+#endif
 }

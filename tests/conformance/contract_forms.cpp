@@ -230,12 +230,12 @@ TEST_P(ContractForms, have_the_bits_of_the_fold_under_every_policy) {
 }
 INSTANTIATE_TEST_SUITE_P(States, ContractForms, ::testing::ValuesIn([] {
                              std::vector<std::pair<Form, Parent>> all;
-                             for (auto form : {Form::VALUE, Form::TILE, Form::STRUCT,
-                                               Form::STRUCT_OF_TILES, Form::INDEPENDENT,
-                                               Form::JOINT}) {
-                                 for (auto parent : {Parent::PARALLEL, Parent::SERIAL,
-                                                     Parent::PIPELINE, Parent::REDUCE,
-                                                     Parent::ANCESTOR}) {
+                             for (auto form :
+                                  {Form::VALUE, Form::TILE, Form::STRUCT, Form::STRUCT_OF_TILES,
+                                   Form::INDEPENDENT, Form::JOINT}) {
+                                 for (auto parent :
+                                      {Parent::PARALLEL, Parent::SERIAL, Parent::PIPELINE,
+                                       Parent::REDUCE, Parent::ANCESTOR}) {
                                      all.emplace_back(form, parent);
                                  }
                              }

@@ -34,20 +34,18 @@ TEST(ConvForms, of_volumes_with_a_window_of_its_own_for_each_axis) {
         constexpr int64_t channels = 2, outputs = 3;
         const ops::Window a{2, 1, 1, 1}, b{3, 2, 2, 1}, c{2, 1, 0, 3};
         auto na = a.count(depth), nb = b.count(6), nc = c.count(7);
-        auto def = tile_kernel(
-            [=](TensorView<const float, 4> X, TensorView<const float, 5> W, TensorView<float, 4> Y) {
-                auto x = axis("x", depth), y = axis("y", 6), z = axis("z", 7),
-                     ch = axis("c", channels), p = axis("p", 2), q = axis("q", 3),
-                     r = axis("r", 2), o = axis("o", outputs);
-                auto volume = X[coord(0, 0, 0, 0), shape(x, y, z, ch)];
-                auto weight = W[coord(0, 0, 0, 0, 0), shape(o, p, q, r, ch)];
-                auto result = ops::conv(volume, weight, ch, {x, p, a.stride, a.padding},
-                                        {y, q, b.stride, b.padding},
-                                        {z, r, c.stride, c.padding, c.dilation});
-                Y(coord(0, 0, 0, 0),
-                  shape(axis(x.dim, na), axis(y.dim, nb), axis(z.dim, nc), o))
-                    .store(result);
-            });
+        auto def = tile_kernel([=](TensorView<const float, 4> X, TensorView<const float, 5> W,
+                                   TensorView<float, 4> Y) {
+            auto x = axis("x", depth), y = axis("y", 6), z = axis("z", 7), ch = axis("c", channels),
+                 p = axis("p", 2), q = axis("q", 3), r = axis("r", 2), o = axis("o", outputs);
+            auto volume = X[coord(0, 0, 0, 0), shape(x, y, z, ch)];
+            auto weight = W[coord(0, 0, 0, 0, 0), shape(o, p, q, r, ch)];
+            auto result = ops::conv(volume, weight, ch, {x, p, a.stride, a.padding},
+                                    {y, q, b.stride, b.padding},
+                                    {z, r, c.stride, c.padding, c.dilation});
+            Y(coord(0, 0, 0, 0), shape(axis(x.dim, na), axis(y.dim, nb), axis(z.dim, nc), o))
+                .store(result);
+        });
         auto x = integer_view({depth, 6, 7, channels}, 1);
         auto w = integer_view({outputs, 2, 3, 2, channels}, 2);
         auto out = run_both(def.capture(tensor_shape(depth, 6, 7, channels),
@@ -71,15 +69,15 @@ TEST(ConvForms, of_volumes_with_a_window_of_its_own_for_each_axis) {
 
 TEST(ConvForms, filters_of_pictures_keep_each_channel_apart) {
     constexpr int64_t h = 7, w = 10, channels = 3;
-    auto def = tile_kernel([](TensorView<const float, 3> X, TensorView<const float, 3> W,
-                              TensorView<float, 3> Y) {
-        auto i = axis("i", h), j = axis("j", w), c = axis("c", channels), p = axis("p", 3),
-             q = axis("q", 2);
-        auto picture = X[coord(0, 0, 0), shape(i, j, c)];
-        auto weight = W[coord(0, 0, 0), shape(p, q, c)];
-        Y(coord(0, 0, 0), shape(i, axis(j.dim, 5), c))
-            .store(ops::filter(picture, weight, {i, p, 1, 1}, {j, q, 2}));
-    });
+    auto def = tile_kernel(
+        [](TensorView<const float, 3> X, TensorView<const float, 3> W, TensorView<float, 3> Y) {
+            auto i = axis("i", h), j = axis("j", w), c = axis("c", channels), p = axis("p", 3),
+                 q = axis("q", 2);
+            auto picture = X[coord(0, 0, 0), shape(i, j, c)];
+            auto weight = W[coord(0, 0, 0), shape(p, q, c)];
+            Y(coord(0, 0, 0), shape(i, axis(j.dim, 5), c))
+                .store(ops::filter(picture, weight, {i, p, 1, 1}, {j, q, 2}));
+        });
     auto x = integer_view({h, w, channels}, 3), f = integer_view({3, 2, channels}, 4);
     auto out = run_both(def.capture(tensor_shape(h, w, channels), tensor_shape(3, 2, channels),
                                     tensor_shape(h, 5, channels)),

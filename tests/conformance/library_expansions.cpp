@@ -87,17 +87,17 @@ template<class T> void add_row_functions(Functions<T> &all) {
                        auto sum = top + log(exponentials(v, top, k));
                        return ops::narrow<T>(full<C>(shape(axis("one", 1)), sum));
                    }});
-    all.push_back({"rms_norm", [](const Tile<T> &x, Axis k) { return ops::rms_norm(x, k, 1e-4); },
-                   [=](const Tile<T> &x, Axis k) {
-                       auto v = ops::widen(x);
-                       auto mean = sum_by_elements<C>(k, [&](const I &i) {
-                                       return element_of(v, i) * element_of(v, i);
-                                   }) /
-                                   static_cast<double>(k.extent);
-                       return each(x, k, [&](const Tile<C> &w, const I &i) {
-                           return element_of(w, i) * rsqrt(mean + 1e-4);
-                       });
-                   }});
+    all.push_back(
+        {"rms_norm", [](const Tile<T> &x, Axis k) { return ops::rms_norm(x, k, 1e-4); },
+         [=](const Tile<T> &x, Axis k) {
+             auto v = ops::widen(x);
+             auto mean = sum_by_elements<C>(
+                             k, [&](const I &i) { return element_of(v, i) * element_of(v, i); }) /
+                         static_cast<double>(k.extent);
+             return each(x, k, [&](const Tile<C> &w, const I &i) {
+                 return element_of(w, i) * rsqrt(mean + 1e-4);
+             });
+         }});
     all.push_back(
         {"layer_norm", [](const Tile<T> &x, Axis k) { return ops::layer_norm(x, k, 1e-3); },
          [=](const Tile<T> &x, Axis k) {
@@ -105,10 +105,11 @@ template<class T> void add_row_functions(Functions<T> &all) {
              auto count = static_cast<double>(k.extent);
              auto mean = sum_by_elements<C>(k, [&](const I &i) { return element_of(v, i); }) /
                          count;
-             auto variance = sum_by_elements<C>(k, [&](const I &i) {
-                                 auto d = element_of(v, i) - mean;
-                                 return d * d;
-                             }) /
+             auto variance = sum_by_elements<C>(k,
+                                                [&](const I &i) {
+                                                    auto d = element_of(v, i) - mean;
+                                                    return d * d;
+                                                }) /
                              count;
              return each(x, k, [&](const Tile<C> &w, const I &i) {
                  return (element_of(w, i) - mean) * rsqrt(variance + 1e-3);
@@ -121,33 +122,35 @@ template<class T> void add_pair_functions(Functions<T> &all) {
     using C = ops::Compute<T>;
     using S = Scalar<C>;
     auto pair = [&](const char *name, auto library, auto expansion) {
-        all.push_back({name,
-                       [=](const Tile<T> &x, Axis k) {
-                           return cast<T>(library(x, flip(x, k)));
-                       },
-                       [=](const Tile<T> &x, Axis k) {
-                           auto v = ops::widen(x);
-                           return cast<T>(by_elements<C>(k, [&](const Scalar<int64_t> &i) {
-                               return expansion(element_of(v, i),
-                                                element_of(v, -i + (k.extent - 1)));
-                           }));
-                       }});
+        all.push_back(
+            {name, [=](const Tile<T> &x, Axis k) { return cast<T>(library(x, flip(x, k))); },
+             [=](const Tile<T> &x, Axis k) {
+                 auto v = ops::widen(x);
+                 return cast<T>(by_elements<C>(k, [&](const Scalar<int64_t> &i) {
+                     return expansion(element_of(v, i), element_of(v, -i + (k.extent - 1)));
+                 }));
+             }});
     };
     using R = const Tile<T> &;
-    pair("swiglu", [](R x, R y) { return ops::swiglu(x, y); },
-         [](const S &x, const S &y) { return silu(x) * y; });
-    pair("geglu", [](R x, R y) { return ops::geglu(x, y); },
-         [](const S &x, const S &y) { return gelu(x) * y; });
-    pair("binary_cross_entropy", [](R x, R y) { return ops::binary_cross_entropy(x, y); },
-         [](const S &x, const S &y) { return maximum(x, C(0)) - x * y + log1p(exp(-abs(x))); });
-    pair("squared_error", [](R x, R y) { return ops::squared_error(x, y); },
-         [](const S &x, const S &y) { return (x - y) * (x - y); });
-    pair("huber", [](R x, R y) { return ops::huber(x, y, 0.5); },
-         [](const S &x, const S &y) {
-             Scalar<C> d = abs(x - y), loss = (d - 0.25) * 0.5;
-             if_(d <= 0.5, [&] { loss = d * d * 0.5; });
-             return loss;
-         });
+    pair(
+        "swiglu", [](R x, R y) { return ops::swiglu(x, y); },
+        [](const S &x, const S &y) { return silu(x) * y; });
+    pair(
+        "geglu", [](R x, R y) { return ops::geglu(x, y); },
+        [](const S &x, const S &y) { return gelu(x) * y; });
+    pair(
+        "binary_cross_entropy", [](R x, R y) { return ops::binary_cross_entropy(x, y); },
+        [](const S &x, const S &y) { return maximum(x, C(0)) - x * y + log1p(exp(-abs(x))); });
+    pair(
+        "squared_error", [](R x, R y) { return ops::squared_error(x, y); },
+        [](const S &x, const S &y) { return (x - y) * (x - y); });
+    pair(
+        "huber", [](R x, R y) { return ops::huber(x, y, 0.5); },
+        [](const S &x, const S &y) {
+            Scalar<C> d = abs(x - y), loss = (d - 0.25) * 0.5;
+            if_(d <= 0.5, [&] { loss = d * d * 0.5; });
+            return loss;
+        });
     all.push_back({"kl_divergence",
                    [](const Tile<T> &x, Axis k) {
                        auto loss = ops::kl_divergence(x, flip(x, k), k);
@@ -188,10 +191,10 @@ template<class T> void add_window_functions(Functions<T> &all) {
                            : kind == 1 ? "avg_pool"
                                        : "avg_pool of elements",
                            [=](const Tile<T> &x, Axis k) {
-                               return kind == 0 ? ops::max_pool(x, {k, w})
-                                                : ops::avg_pool(x, {k, w},
-                                                                kind == 1
-                                                                    ? ops::PoolDivisor::WINDOW
+                               return kind == 0
+                                          ? ops::max_pool(x, {k, w})
+                                          : ops::avg_pool(x, {k, w},
+                                                          kind == 1 ? ops::PoolDivisor::WINDOW
                                                                     : ops::PoolDivisor::ELEMENTS);
                            },
                            [=](const Tile<T> &x, Axis k) { return pooled(x, k, w, kind); }});
@@ -223,31 +226,31 @@ template<class T> void add_window_functions(Functions<T> &all) {
 template<class T> void add_rotations(Functions<T> &all) {
     using C = ops::Compute<T>;
     for (bool split : {true, false}) {
-        all.push_back(
-            {split ? "rope_half_split" : "rope_interleaved",
-             [=](const Tile<T> &x, Axis k) {
-                 auto half = axis("half", k.extent / 2);
-                 auto angle = cast<C>(iota(half)) * 0.25;
-                 return k.extent % 2 ? x
-                        : split      ? ops::rope_half_split(x, k, cos(angle), sin(angle), half)
-                                     : ops::rope_interleaved(x, k, cos(angle), sin(angle), half);
-             },
-             [=](const Tile<T> &x, Axis k) {
-                 if (k.extent % 2) {
-                     return x;
-                 }
-                 auto v = ops::widen(x);
-                 auto h = k.extent / 2;
-                 return ops::narrow<T>(by_elements<C>(k, [&](const Scalar<int64_t> &j) {
-                     auto pair = split ? j % h : j / 2;
-                     auto second = split ? j >= h : j % 2 == 1;
-                     auto first_place = split ? pair : pair * 2;
-                     auto a = element_of(v, first_place);
-                     auto b = element_of(v, first_place + (split ? h : 1));
-                     auto t = cast<C>(pair) * 0.25;
-                     return ite(second, b * cos(t) + a * sin(t), a * cos(t) - b * sin(t));
-                 }));
-             }});
+        all.push_back({split ? "rope_half_split" : "rope_interleaved",
+                       [=](const Tile<T> &x, Axis k) {
+                           auto half = axis("half", k.extent / 2);
+                           auto angle = cast<C>(iota(half)) * 0.25;
+                           return k.extent % 2 ? x
+                                  : split
+                                      ? ops::rope_half_split(x, k, cos(angle), sin(angle), half)
+                                      : ops::rope_interleaved(x, k, cos(angle), sin(angle), half);
+                       },
+                       [=](const Tile<T> &x, Axis k) {
+                           if (k.extent % 2) {
+                               return x;
+                           }
+                           auto v = ops::widen(x);
+                           auto h = k.extent / 2;
+                           return ops::narrow<T>(by_elements<C>(k, [&](const Scalar<int64_t> &j) {
+                               auto pair = split ? j % h : j / 2;
+                               auto second = split ? j >= h : j % 2 == 1;
+                               auto first_place = split ? pair : pair * 2;
+                               auto a = element_of(v, first_place);
+                               auto b = element_of(v, first_place + (split ? h : 1));
+                               auto t = cast<C>(pair) * 0.25;
+                               return ite(second, b * cos(t) + a * sin(t), a * cos(t) - b * sin(t));
+                           }));
+                       }});
     }
 }
 
@@ -327,7 +330,8 @@ template<class T> Kernel captured(const typename Function<T>::Row &f, int64_t n,
             Y(coord(nest.index(), 0), shape(1, y.axis(0))).store(y);
         }
     });
-    (void)def.capture(tensor_shape(rows, n), tensor_shape(rows, 1));// says how many columns there are
+    (void)def.capture(tensor_shape(rows, n),
+                      tensor_shape(rows, 1));// says how many columns there are
     return def.capture(tensor_shape(rows, n), tensor_shape(rows, *columns));
 }
 
@@ -349,12 +353,8 @@ class Library : public ::testing::TestWithParam<int64_t> {};
 
 }// namespace
 
-TEST_P(Library, functions_equal_their_expansions_in_f32) {
-    check_length<float>(GetParam(), 4e-6);
-}
-TEST_P(Library, functions_equal_their_expansions_in_half) {
-    check_length<half>(GetParam(), 2e-3);
-}
+TEST_P(Library, functions_equal_their_expansions_in_f32) { check_length<float>(GetParam(), 4e-6); }
+TEST_P(Library, functions_equal_their_expansions_in_half) { check_length<half>(GetParam(), 2e-3); }
 TEST_P(Library, functions_equal_their_expansions_in_f64) {
     check_length<double>(GetParam(), 1e-12);
 }

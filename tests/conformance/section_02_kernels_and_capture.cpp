@@ -83,9 +83,9 @@ TEST(KernelsAndCapture, defaults_of_products_are_resolved_and_a_local_policy_win
             },
             {.mma = {.allow_reassociation = !ordered}});
         auto one = std::vector<half>{half(1.0f)};
-        return run_both(def.capture(tensor_shape(4, 8), tensor_shape(8, 16), tensor_shape(12, 16)),
-                        {dense<half>({4, 8}, one), dense<half>({8, 16}, one),
-                         output_view<half>({12, 16})})[2];
+        return run_both(
+            def.capture(tensor_shape(4, 8), tensor_shape(8, 16), tensor_shape(12, 16)),
+            {dense<half>({4, 8}, one), dense<half>({8, 16}, one), output_view<half>({12, 16})})[2];
     };
     auto ordered = run(true), free = run(false);
     for (int64_t e = 0; e < 64; ++e) {

@@ -144,31 +144,31 @@ TEST(FourNests, zero_trips_keep_every_kind_of_outer_value) {
 }
 TEST(FourNests, branches_and_loops_by_data_stand_around_root_nests) {
     // Each sweep reads what others of the sweep before wrote, so the loop is a sequence of whole sweeps.
-    auto def = tile_kernel([](TensorView<int64_t, 1> A, TensorView<int64_t, 1> B,
-                              Scalar<int64_t> limit) {
-        Scalar<int64_t> sweeps = 0, front = A(0).load();
-        while_([&] { return front < limit; },
-               [&] {
-                   for (auto &nest : parallel(shape(9))) {
-                       auto p = nest.index();
-                       B(p).store(A((p + 1) % 9).load() + 1);
-                   }
-                   for (auto &nest : parallel(shape(9))) {
-                       A(nest.index()).store(B(nest.index()).load());
-                   }
-                   sweeps += 1;
-                   front = A(0).load();
-               });
-        if_(
-            sweeps > 1,
-            [&] {
-                for (auto &nest : parallel(shape(9))) {
-                    B(nest.index()).store(A(8 - nest.index()).load() * 100);
-                }
-            },
-            [&] { B(0).store(-5); });
-        B(9).store(sweeps);
-    });
+    auto def = tile_kernel(
+        [](TensorView<int64_t, 1> A, TensorView<int64_t, 1> B, Scalar<int64_t> limit) {
+            Scalar<int64_t> sweeps = 0, front = A(0).load();
+            while_([&] { return front < limit; },
+                   [&] {
+                       for (auto &nest : parallel(shape(9))) {
+                           auto p = nest.index();
+                           B(p).store(A((p + 1) % 9).load() + 1);
+                       }
+                       for (auto &nest : parallel(shape(9))) {
+                           A(nest.index()).store(B(nest.index()).load());
+                       }
+                       sweeps += 1;
+                       front = A(0).load();
+                   });
+            if_(
+                sweeps > 1,
+                [&] {
+                    for (auto &nest : parallel(shape(9))) {
+                        B(nest.index()).store(A(8 - nest.index()).load() * 100);
+                    }
+                },
+                [&] { B(0).store(-5); });
+            B(9).store(sweeps);
+        });
     auto kernel = def.capture(tensor_shape(9), tensor_shape(10));
     for (int64_t limit : {0, 1, 4, 30}) {
         std::vector<int64_t> a{0, 4, 1, 3, 0, 2, 9, 5, 7};

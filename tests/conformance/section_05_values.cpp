@@ -226,9 +226,9 @@ TEST(ValuesOfTheLanguage, a_narrow_accumulator_rounds_at_every_step_of_an_ordere
 TEST(ValuesOfTheLanguage, every_freedom_of_a_product_leaves_exact_sums_exact) {
     // Small integers: a free order, rounded factors and a narrow accumulator all keep them.
     auto x = integer_view({5, 24}, 3), y = integer_view({24, 17}, 4);
-    for (auto policy : {MmaPolicy{}, MmaPolicy{.allow_tf32 = true},
-                        MmaPolicy{.fast_accumulation = true},
-                        MmaPolicy{.allow_reassociation = false, .allow_tf32 = true}}) {
+    for (auto policy :
+         {MmaPolicy{}, MmaPolicy{.allow_tf32 = true}, MmaPolicy{.fast_accumulation = true},
+          MmaPolicy{.allow_reassociation = false, .allow_tf32 = true}}) {
         auto def = tile_kernel([=](TensorView<const float, 2> A, TensorView<const float, 2> B,
                                    TensorView<float, 2> C) {
             auto m = axis("m", 5), n = axis("n", 17), k = axis("k", 24);

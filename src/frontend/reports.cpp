@@ -2,6 +2,7 @@
 #include <luisa/tile/check.h>
 
 #include "frontend/capture.h"
+#include "frontend/view_checks.h"
 #include "ir/check_operations.h"
 
 namespace luisa::tile::core {
@@ -19,11 +20,7 @@ void check_text(const char *what, const std::string &text, SourceLoc loc) {
 /// The capture, where a launch can be told something: everywhere but in pure bodies.
 Capture &reporting_capture(const char *what, SourceLoc loc) {
     auto &c = current(loc);
-    for (auto *r = c.current; r; r = r->parent) {
-        if (r->no_writes) {
-            fail(ErrorKind::SCOPE, std::string{"a "} + r->kind + " may not contain " + what, loc);
-        }
-    }
+    check_effect_allowed(c, what, loc);
     return c;
 }
 

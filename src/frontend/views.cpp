@@ -22,7 +22,13 @@ Capture &check_view(const ViewHandle &view, SourceLoc loc) {
 void check_effect_allowed(Capture &c, const char *what, SourceLoc loc) {
     for (auto *r = c.current; r; r = r->parent) {
         if (r->no_writes) {
-            fail(ErrorKind::SCOPE, std::string{"a "} + r->kind + " may not contain " + what, loc);
+            const char *instead =
+                std::string_view{r->kind} == "while_ condition"
+                    ? "do it before the loop and in its body, and read a variable "
+                      "in the condition"
+                    : "do it outside";
+            fail(ErrorKind::SCOPE,
+                 std::string{"a "} + r->kind + " may not contain " + what + "; " + instead, loc);
         }
     }
 }

@@ -367,7 +367,7 @@ TEST(BadInput, an_effect_where_none_may_be) {
                 return a;
             });
         },
-        "@+0: ScopeError: a map may not contain a store");
+        "@+0: ScopeError: a map may not contain a store; do it outside");
     expect(
         [](Matrix A) {
             Scalar<float> sum = 0.0f;

@@ -174,7 +174,19 @@ TEST(Misuse, pure_bodies) {
             };
             while_(condition, [&] { i += 1; });
         },
-        "@+0: ScopeError: a while_ condition may not contain a store");
+        "@+0: ScopeError: a while_ condition may not contain a store; do it before the loop and in "
+        "its body, and read a variable in the condition");
+    expect(
+        [](const Matrix &, const Vector &X) {
+            Scalar<int64_t> i = 0;
+            auto condition = [&] {
+                AT, (void)X(i).load();
+                return i < 3;
+            };
+            while_(condition, [&] { i += 1; });
+        },
+        "@+0: ScopeError: a while_ condition may not contain a load; do it before the loop and in "
+        "its body, and read a variable in the condition");
     expect(
         [](const Matrix &A, const Vector &) {
             auto x = A[coord(0, 0), shape(8, 6)];

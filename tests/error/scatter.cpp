@@ -68,7 +68,7 @@ TEST(AtomicErrors, WhereEffectsAreNotAllowed) {
                 return coord(at);
             });
         },
-        "@+0: ScopeError: a reindex may not contain an atomic update");
+        "@+0: ScopeError: a reindex may not contain an atomic update; do it outside");
 }
 
 TEST(AtomicErrors, ResultsAreNoCollectiveUpdate) {

@@ -25,12 +25,25 @@ lt::Kernel load(const std::string &path) {
     return lt::parse_kernel(text.str(), path);
 }
 
+/// The devices of every machine and the GPUs that a driver has, however many.
+std::vector<lt::Device> all_devices() {
+    std::vector<lt::Device> all{lt::Device::create("cpu"), lt::Device::create("interpreter"),
+                                lt::Device::create("cuda-emulator")};
+    try {
+        for (int i = 0;; ++i) {
+            all.push_back(lt::Device::create("cuda:" + std::to_string(i)));
+        }
+    } catch (const lt::Error &) {
+        return all;
+    }
+}
+
 void list_devices(bool json) {
     auto all = nlohmann::json::array();
-    for (const char *name : {"cpu", "interpreter", "cuda-emulator"}) {
-        auto device = lt::Device::create(name);
-        all.push_back(
-            {{"name", name}, {"description", device.description()}, {"threads", device.threads()}});
+    for (const auto &device : all_devices()) {
+        all.push_back({{"name", device.name()},
+                       {"description", device.description()},
+                       {"threads", device.threads()}});
         if (!json) {
             std::puts(device.description().c_str());
         }

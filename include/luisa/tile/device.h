@@ -107,12 +107,13 @@ struct CompileResult {
 };
 
 /// A place to run kernels: "cpu", "interpreter", "cuda" (or "cuda:1", … of several GPUs) or "cuda-emulator", which runs
-/// a GPU's code on the CPU. Cheap to copy; the last handle frees it, and shaders and streams are handles too. An empty one (default made, moved from) throws LifetimeError.
+/// a GPU's code on the CPU. Cheap to copy; the last handle frees it, and shaders and streams are handles too. An empty
+/// one (default made, moved from) throws LifetimeError.
 class Device {
 public:
     Device() = default;
     /// Opens a device by name. Unknown names: TargetError listing the accepted ones. A malformed
-    /// LUISA_TILE_THREADS: ValueError.
+    /// LUISA_TILE_THREADS: ValueError. No NVIDIA driver, or no GPU of that number: DeviceUnavailable.
     [[nodiscard]] static Device create(const std::string &name, DeviceOptions options = {});
 
     /// The name that the device was created by, such as `cpu`.

@@ -22,10 +22,10 @@ struct ShaderImpl {
     DeviceImpl *device = nullptr;
     std::shared_ptr<const ir::Module> module;
     std::string text;
-    size_t words = 0;                                  ///< of the argument block
-    std::vector<const ir::Value *> stored;             ///< parameters that are written
-    std::shared_ptr<const compiler::CpuKernel> code;   ///< of the CPU
-    std::shared_ptr<const AcceleratorCode> accelerated;///< of an accelerator
+    size_t words = 0;                                        ///< of the argument block
+    std::vector<const ir::Value *> stored;                   ///< parameters that are written
+    std::shared_ptr<const compiler::CpuKernel> code;         ///< of the CPU
+    std::shared_ptr<const AcceleratorCode> accelerated;      ///< of an accelerator
     std::shared_ptr<const compiler::EmulatorKernel> emulated;///< on the emulator
     ShaderMetadata metadata;
     bool use_disk = true;

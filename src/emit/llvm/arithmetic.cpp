@@ -59,7 +59,8 @@ llvm::Value *Emitter::arithmetic(const ir::Operation &op) {
         case Opcode::TRUNC: return intrinsic(llvm::Intrinsic::trunc, {a});
         case Opcode::ITE:
             // LLVM makes a minimum of x < 0 ? x : 0 for GPUs, which differs where x is -0; not of what it cannot see.
-            return _b.CreateSelect(_gpu && is_float(op.result()->scalar()) ? _b.CreateFreeze(a) : a, b, c);
+            return _b.CreateSelect(_gpu && is_float(op.result()->scalar()) ? _b.CreateFreeze(a) : a,
+                                   b, c);
         case Opcode::CAST: return cast(a, type, op.result()->scalar());
         case Opcode::BITCAST: return bit_cast(op, a);
         case Opcode::QUANTIZE:

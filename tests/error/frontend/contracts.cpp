@@ -155,7 +155,7 @@ TEST(ContractErrors, ContractsComputeWithElements) {
         "than that; choose by ite",
         "-20 ScopeError: a reduction contract computes with single elements, and `while` is more "
         "than that; choose by ite",
-        "-18 ScopeError: a reduction contract may not contain a load",
+        "-18 ScopeError: a reduction contract may not contain a load; do it outside",
         "-16 ScopeError: a reduction contract may not open a nest"};
     auto first = SourceLoc::current().line;
     for (int what = 0; what < 4; ++what) {

@@ -2,19 +2,12 @@
 #include "compile/blocks.h"
 
 #include "compile/planned.h"
+#include "core/clock.h"
 #include "realize/simt/realize.h"
-
-#include <chrono>
 
 namespace luisa::tile::compiler {
 
 namespace {
-
-double now_ms() {
-    return std::chrono::duration<double, std::milli>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 /// Threads hold single elements: no vectors, and loops whose neighbours are adjacent innermost.
 target::CpuFacts thread_facts() {

@@ -2,21 +2,14 @@
 #include "compile/cpu.h"
 
 #include "compile/planned.h"
+#include "core/clock.h"
 #include "ir/text.h"
 #include "plan/plan.h"
 #include "realize/cpu/realize.h"
 
-#include <chrono>
-
 namespace luisa::tile::compiler {
 
 namespace {
-
-double now_ms() {
-    return std::chrono::duration<double, std::milli>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 Planned plan_for(const ir::Module &candidate, const CpuOptions &options) {
     auto facts = facts_of(options);

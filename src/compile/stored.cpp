@@ -4,7 +4,7 @@
 #include "cache/build.h"
 #include "compile/bytes.h"
 
-#include <chrono>
+#include "core/clock.h"
 
 namespace luisa::tile::compiler {
 
@@ -13,12 +13,6 @@ namespace {
 // Counts changes of what a launch hands to generated code, and of the bytes below, between builds whose
 // sources are equal but not their meaning (a changed calling convention of the platform).
 constexpr int abi_version = 1;
-
-double now_ms() {
-    return std::chrono::duration<double, std::milli>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 template<class Stream, class Object> void describe(Stream &s, Object &object) {
     s.text(object.plan);

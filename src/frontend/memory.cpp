@@ -71,9 +71,9 @@ std::string checked_layout(const StorageLayout &layout, const std::vector<DimExt
     const auto &proof = proved_map(text)->proof;
     auto refuse = [&](const LayoutProof::Claim &claim, const std::string &disproof,
                       const std::string &unknown) {
-        if (claim.proof != Proof::PROVEN) {
+        if (claim.proof != tile::Proof::PROVEN) {
             fail(ErrorKind::CONSTRAINT,
-                 "memory: " + (claim.proof == Proof::DISPROVEN ? disproof : unknown), loc);
+                 "memory: " + (claim.proof == tile::Proof::DISPROVEN ? disproof : unknown), loc);
         }
     };
     auto witness = [](const LayoutProof::Claim &claim, size_t i) {

@@ -216,7 +216,7 @@ static std::string checked_order(const IndexMap &map, const Shape &domain, Sourc
     auto text = simplify(map.into({count})).text();
     const auto &proof = core::proved_map(text)->proof;
     for (const auto &claim : {proof.totality, proof.bounds, proof.injectivity}) {
-        if (claim.proof != Proof::PROVEN) {
+        if (claim.proof != tile::Proof::PROVEN) {
             fail(ErrorKind::CONSTRAINT,
                  "exec::layout: not proved to give each instance a place of its own in an order "
                  "of " +

@@ -14,8 +14,6 @@ namespace {
 using ir::Opcode;
 
 constexpr const char *shape_names[] = {"0", "1", "power of two", "prime", "other"};
-constexpr const char *policy_names[] = {"unordered_tree", "ordered_tree", "fold_left", "fold_right",
-                                        "balanced_tree"};
 constexpr const char *reducer_names[] = {
     "add",        "multiply", "minimum", "maximum", "fmin",   "fmax",  "logical_and",
     "logical_or", "bit_and",  "bit_or",  "bit_xor", "argmin", "argmax"};

@@ -16,6 +16,10 @@ inline constexpr size_t region_kinds = 8;///< the kernel itself, then the region
 inline constexpr size_t aspect_sizes[aspect_count] = {ir::opcode_count, region_kinds, 5,
                                                       scalar_type_count, 3};
 
+/// Of `ReductionPolicy`, in its order.
+inline constexpr const char *policy_names[] = {"unordered_tree", "ordered_tree", "fold_left",
+                                               "fold_right", "balanced_tree"};
+
 /// Two aspects, and one value of each.
 struct Pair {
     Aspect first = Aspect::OPERATION, second = Aspect::REGION;

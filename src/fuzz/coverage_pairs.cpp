@@ -17,8 +17,6 @@ using ir::TypeRule;
 
 constexpr const char *region_names[] = {"kernel", "parallel", "serial", "pipeline",
                                         "reduce", "if",       "while",  "map"};
-constexpr const char *policy_names[] = {"unordered_tree", "ordered_tree", "fold_left", "fold_right",
-                                        "balanced_tree"};
 constexpr const char *bounds_names[] = {"zero", "assume", "predicate"};
 constexpr size_t in_kernel = 0, in_map = 7;
 

@@ -9,10 +9,6 @@ namespace luisa::tile::fuzz {
 
 namespace {
 
-Fact either(const Fact &a, const Fact &b) {
-    return {std::min(a.low, b.low), std::max(a.high, b.high), a.pinned && b.pinned};
-}
-
 struct Choice {
     unsigned weight;
     bool nests;///< opens a region: rarer the deeper it is

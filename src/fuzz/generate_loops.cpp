@@ -10,16 +10,6 @@ namespace luisa::tile::fuzz {
 
 namespace {
 
-Fact anything(const Value *v) {
-    Fact f;
-    f.pinned = !is_float(v->scalar());
-    return f;
-}
-
-Fact either(const Fact &a, const Fact &b) {
-    return {std::min(a.low, b.low), std::max(a.high, b.high), a.pinned && b.pinned};
-}
-
 bool rounds(Opcode op, ScalarType type) {
     return is_float(type) && (op == Opcode::ADD || op == Opcode::MUL);
 }

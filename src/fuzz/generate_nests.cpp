@@ -14,16 +14,6 @@ namespace {
 
 constexpr int64_t counts[] = {0, 1, 1, 2, 2, 3, 4, 5, 7};
 
-Fact either(const Fact &a, const Fact &b) {
-    return {std::min(a.low, b.low), std::max(a.high, b.high), a.pinned && b.pinned};
-}
-
-Fact anything(const Value *v) {
-    Fact f;
-    f.pinned = !is_float(v->scalar());
-    return f;
-}
-
 }// namespace
 
 Domain Program::make_domain() {

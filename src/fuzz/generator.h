@@ -3,6 +3,7 @@
 #include "fuzz/case.h"
 #include "fuzz/random.h"
 
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 
@@ -22,6 +23,17 @@ struct Fact {
     }
     [[nodiscard]] double magnitude() const noexcept { return std::max(-low, high); }
 };
+
+/// Of a value of which nothing is known.
+[[nodiscard]] inline Fact anything(const ir::Value *v) {
+    Fact f;
+    f.pinned = !is_float(v->scalar());
+    return f;
+}
+/// What is known of a value that is one of two.
+[[nodiscard]] inline Fact either(const Fact &a, const Fact &b) {
+    return {std::min(a.low, b.low), std::max(a.high, b.high), a.pinned && b.pinned};
+}
 
 /// The largest n such that all integers in [-n, n] (unsigned: [0, n]) are values of the type.
 [[nodiscard]] double exact_limit(ScalarType type) noexcept;

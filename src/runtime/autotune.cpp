@@ -3,6 +3,7 @@
 
 #include "cache/build.h"
 #include "cache/choices.h"
+#include "core/clock.h"
 #include "frontend/kernel_access.h"
 #include "runtime/device.h"
 #include "runtime/written.h"
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -20,12 +20,6 @@ namespace luisa::tile::runtime {
 namespace {
 
 constexpr auto infinite = std::numeric_limits<double>::infinity();
-
-double now_ms() {
-    return std::chrono::duration<double, std::milli>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());

@@ -3,7 +3,6 @@
 
 #include "cache/build.h"
 #include "compile/bytes.h"
-
 #include "core/clock.h"
 
 namespace luisa::tile::compiler {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/execute.h"
 
+#include "compile/arguments.h"
 #include "compile/cpu.h"
 #include "interpreter/interpreter.h"
 #include "ir/text.h"
@@ -46,25 +47,8 @@ std::vector<KernelArgument> arguments_of(std::vector<Input> &inputs) {
     return list;
 }
 
-std::vector<uint64_t> words_of(std::vector<Input> &inputs) {
-    std::vector<uint64_t> words;
-    for (const auto &a : arguments_of(inputs)) {
-        if (!a.data) {
-            words.push_back(a.scalar_bits);
-            continue;
-        }
-        words.push_back(reinterpret_cast<uint64_t>(a.data));
-        for (const auto *list : {&a.extents, &a.strides}) {
-            for (auto n : *list) {
-                words.push_back(static_cast<uint64_t>(n));
-            }
-        }
-    }
-    return words;
-}
-
 void run_cpu(const compiler::CpuKernel &kernel, std::vector<Input> &inputs, bool backwards) {
-    auto words = words_of(inputs);
+    auto words = compiler::words_of(arguments_of(inputs));
     auto scratch = allocate(kernel.scratch_bytes), shared = allocate(kernel.shared_bytes);
     for (const auto &phase : kernel.phases) {
         auto count = phase.task_count;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/llvm/report.h"
 #include "interpreter/interpreter.h"
 #include "ir/report.h"
 #include "runtime/accelerator.h"
@@ -7,6 +6,7 @@
 #include "runtime/emulator/run.h"
 #include "runtime/memory.h"
 #include "runtime/overlap.h"
+#include "runtime/reports.h"
 #include "types/float_environment.h"
 
 #include <algorithm>
@@ -215,41 +215,17 @@ struct Job {
     DeviceImpl *device;
 };
 
-/// What code says while it runs a portion of tasks.
-struct Reports {
-    const Job *job;
-    std::exception_ptr error;
-
-    /// Prints a line, or keeps the first failed assertion. Generated code cannot pass exceptions on.
-    static void receive(void *context, int64_t site, const uint64_t *values) noexcept {
-        auto &self = *static_cast<Reports *>(context);
-        try {
-            const auto &report = self.job->code->reports.at(static_cast<size_t>(site));
-            auto text = ir::text_of(report, {values, report.types.size()});
-            if (report.is_assertion) {
-                throw AssertionError{std::move(text), report.loc};
-            }
-            self.job->device->print_line(text);
-        } catch (...) {
-            if (!self.error) {
-                self.error = std::current_exception();
-            }
-        }
-    }
-};
-
 void run_tasks(void *context, int64_t begin, int64_t end) {
     const auto &job = *static_cast<const Job *>(context);
     DefaultFloatEnvironment environment;
     if (!job.code->reports.empty()) {
-        Reports reports{&job, nullptr};
-        emit::ReportScope scope{{&Reports::receive, &reports}};
+        const Reports::Print print = [&job](const std::string &text) {
+            job.device->print_line(text);
+        };
+        Reports reports{job.code->reports, print};
         job.phase->run(job.words, begin, end, scratch_memory.reserve(job.code->scratch_bytes),
                        job.shared);
-        if (reports.error) {
-            std::rethrow_exception(reports.error);
-        }
-        return;
+        return reports.check();
     }
     job.phase->run(job.words, begin, end, scratch_memory.reserve(job.code->scratch_bytes),
                    job.shared);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/both.h"
 
+#include "compile/arguments.h"
 #include "support/emulated.h"
 #include "support/on_gpu.h"
 
@@ -77,7 +78,7 @@ std::vector<KernelArgument> arguments_of(const ir::Module &module, std::vector<V
 }
 
 void run_cpu(const compiler::CpuKernel &kernel, const std::vector<KernelArgument> &arguments) {
-    auto words = words_of(arguments);
+    auto words = compiler::words_of(arguments);
     auto *scratch = std::aligned_alloc(64, (kernel.scratch_bytes + 127) / 64 * 64);
     auto *shared = std::aligned_alloc(64, (kernel.shared_bytes + 127) / 64 * 64);
     std::memset(scratch, 0xfe, (kernel.scratch_bytes + 127) / 64 * 64);

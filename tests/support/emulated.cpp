@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/emulated.h"
 
+#include "compile/arguments.h"
 #include "compile/blocks.h"
 #include "ir/text.h"
 #include "runtime/emulator/observer.h"
@@ -23,23 +24,6 @@ bool tests_device(std::string_view name) {
         begin = end + 1;
     }
     return false;
-}
-
-std::vector<uint64_t> words_of(const std::vector<KernelArgument> &arguments) {
-    std::vector<uint64_t> words;
-    for (const auto &a : arguments) {
-        if (a.extents.empty() && !a.data) {
-            words.push_back(a.scalar_bits);
-            continue;
-        }
-        words.push_back(reinterpret_cast<uint64_t>(a.data));
-        for (const auto *list : {&a.extents, &a.strides}) {
-            for (auto n : *list) {
-                words.push_back(static_cast<uint64_t>(n));
-            }
-        }
-    }
-    return words;
 }
 
 /// Runs the phases on the calling thread, block after block, from scratch memory that holds no zeros.
@@ -80,7 +64,7 @@ void check_emulator(const ir::Module &module, const std::vector<View> &reference
         std::printf("emulator: %s\n", error.what());
         return;
     }
-    auto words = words_of(arguments_of(module, views, scalars));
+    auto words = compiler::words_of(arguments_of(module, views, scalars));
     emulator::Observer observer;
     for (const auto &view : views) {
         observer.add_memory(view.bytes.data(), view.bytes.size(), "a view", true);

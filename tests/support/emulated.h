@@ -12,9 +12,6 @@ namespace luisa::tile::test {
 /// interpreter: "cpu", "emulator", or "checked", the emulator observing every access. Without it that is the CPU.
 [[nodiscard]] bool tests_device(std::string_view name);
 
-/// The words of the argument block.
-[[nodiscard]] std::vector<uint64_t> words_of(const std::vector<KernelArgument> &arguments);
-
 /// Runs a module on the emulator and compares with what the interpreter left; what it cannot realize is said.
 /// Checked, threads take turns in a random order as well.
 void check_emulator(const ir::Module &module, const std::vector<View> &reference,

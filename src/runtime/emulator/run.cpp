@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulator/run.h"
 
-#include "emit/llvm/report.h"
 #include "runtime/emulator/observer.h"
 #include "runtime/emulator/team.h"
 #include "runtime/memory.h"
+#include "runtime/reports.h"
 #include "types/float_environment.h"
 
 #include <algorithm>
-#include <exception>
 #include <memory>
 
 namespace luisa::tile::emulator {
@@ -29,39 +28,13 @@ struct Job {
     Launch launch;
 };
 
-/// What the code of a block says.
-struct Reports {
-    const Job *job;
-    std::exception_ptr error;
-
-    /// Prints a line, or keeps the first failed assertion. Generated code cannot pass exceptions on.
-    static void receive(void *context, int64_t site, const uint64_t *values) noexcept {
-        auto &self = *static_cast<Reports *>(context);
-        try {
-            const auto &report = self.job->kernel.reports.at(static_cast<size_t>(site));
-            auto text = ir::text_of(report, {values, report.types.size()});
-            if (report.is_assertion) {
-                throw AssertionError{std::move(text), report.loc};
-            }
-            self.job->print(text);
-        } catch (...) {
-            if (!self.error) {
-                self.error = std::current_exception();
-            }
-        }
-    }
-};
-
 void run_blocks(void *context, int64_t begin, int64_t end) {
     const auto &job = *static_cast<const Job *>(context);
     DefaultFloatEnvironment environment;
-    Reports reports{&job, nullptr};
-    emit::ReportScope scope{{&Reports::receive, &reports}};
+    runtime::Reports reports{job.kernel.reports, job.print};
     for (auto block = begin; block < end; ++block) {
         run_block(job.launch, block);
-        if (reports.error) {
-            std::rethrow_exception(reports.error);
-        }
+        reports.check();
     }
 }
 

@@ -28,6 +28,8 @@ function(luisa_tile_component name folder)
     set(scope PUBLIC)
     if(LUISA_TILE_UNITY)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+      # A source is not the main file of its unit, but is still the only one that has its classes.
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
     if(ARG_PRECOMPILED)
       luisa_tile_precompile(${target} REUSE_FROM lt_precompiled)

@@ -53,7 +53,8 @@ endif()
 
 if(LUISA_TILE_SANITIZE)
   add_compile_options(-fsanitize=${LUISA_TILE_SANITIZE} -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer -g1) # lines are all that reports show
+                      -fno-omit-frame-pointer
+                      -O1 -g1) # -O2 builds twice as long; lines are all that reports show
   add_link_options(-fsanitize=${LUISA_TILE_SANITIZE})
 endif()
 

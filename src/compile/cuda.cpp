@@ -13,9 +13,9 @@ namespace luisa::tile::compiler {
 namespace {
 
 // Counts changes of what a launch hands to a kernel, and of the bytes below, that no source shows.
-constexpr int abi_version = 1;
+constexpr int cuda_abi_version = 1;
 
-template<class Stream, class Object> void describe(Stream &s, Object &object) {
+template<class Stream, class Object> void describe_cuda(Stream &s, Object &object) {
     s.text(object.plan);
     s.number(object.argument_words);
     s.number(object.report_values);
@@ -89,7 +89,7 @@ std::string key_text(const ir::Module &candidate, const std::string &canonical_t
         text += std::string{name} + ' ' + value + '\n';
     };
     line("build", cache::build_id());
-    line("abi", std::to_string(abi_version));
+    line("abi", std::to_string(cuda_abi_version));
     line("generator", emit::generator_name());
     line("architecture", f.name);
     line("ptx", std::to_string(options.ptx_isa));
@@ -108,13 +108,13 @@ std::string key_text(const ir::Module &candidate, const std::string &canonical_t
 
 std::string to_bytes(const CudaObject &object) {
     Writer writer;
-    describe(writer, object);
+    describe_cuda(writer, object);
     return std::move(writer.bytes);
 }
 
 bool from_bytes(std::string_view bytes, CudaObject &object) {
     Reader reader{bytes};
-    describe(reader, object);
+    describe_cuda(reader, object);
     return reader.done();
 }
 

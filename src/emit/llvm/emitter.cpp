@@ -9,7 +9,7 @@ using ir::Opcode;
 
 Emitter::Emitter(llvm::LLVMContext &context, const CpuTarget &target,
                  const llvm::MCSubtargetInfo &features, const GpuOptions *gpu)
-    : _context{context}, _target{target}, _b{context}, _gpu{gpu} {
+    : _context{context}, _target{target}, _gpu{gpu}, _b{context} {
     _is_x86 = features.getTargetTriple().isX86();
     // Others do not know the names.
     _has_avx512 = _is_x86 && features.checkFeatures("+avx512f");

@@ -17,12 +17,19 @@ function(luisa_tile_optimise_little target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# All of them include the whole of the public headers: parsed once.
+add_executable(lt_programs_precompiled EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tools/precompiled.cpp)
+luisa_tile_optimise_little(lt_programs_precompiled)
+target_link_libraries(lt_programs_precompiled PRIVATE LuisaTile::tile)
+luisa_tile_precompile(lt_programs_precompiled PRIVATE <luisa/tile.h>)
+
 # An example is a test too. Its arguments are those of a `// test-args: …` comment, else --quick.
 function(luisa_tile_example source name)
   add_executable(example_${name} ${source})
   set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name})
   luisa_tile_optimise_little(example_${name})
   target_link_libraries(example_${name} PRIVATE LuisaTile::tile ZLIB::ZLIB JPEG::JPEG)
+  luisa_tile_precompile(example_${name} REUSE_FROM lt_programs_precompiled)
   if(LUISA_TILE_TESTS)
     file(STRINGS ${source} arguments REGEX "^// test-args:" LIMIT_COUNT 1)
     string(REGEX REPLACE "^// test-args:" "" arguments "${arguments}")
@@ -48,6 +55,9 @@ file(GLOB minilm_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/minilm
 list(REMOVE_ITEM minilm_sources ${PROJECT_SOURCE_DIR}/examples/minilm/main.cpp)
 add_library(minilm STATIC ${minilm_sources})
 luisa_tile_optimise_little(minilm)
+if(LUISA_TILE_UNITY)
+  set_target_properties(minilm PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+endif()
 target_compile_definitions(
   minilm PRIVATE LUISA_TILE_MINILM_FOLDER="${PROJECT_SOURCE_DIR}/examples/minilm")
 target_include_directories(minilm PUBLIC ${PROJECT_SOURCE_DIR}/examples)
@@ -65,6 +75,7 @@ function(luisa_tile_lesson source)
   add_executable(lesson_${number} ${source})
   luisa_tile_optimise_little(lesson_${number})
   target_link_libraries(lesson_${number} PRIVATE LuisaTile::tile)
+  luisa_tile_precompile(lesson_${number} REUSE_FROM lt_programs_precompiled)
   if(LUISA_TILE_TESTS)
     add_test(NAME lesson.${number}
              COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/check_lesson.py

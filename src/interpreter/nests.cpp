@@ -124,14 +124,17 @@ ir::Opcode recognised_merge(const ir::Operation *op, size_t state) {
     return *merge;
 }
 
-/// A `reduce` with balanced_tree: each leaf is what one iteration contributes to every state.
+/// A `reduce` with balanced_tree: each leaf is what one iteration contributes to every state. Iterations that
+/// contribute nothing are no leaves.
 struct BalancedReduction {
     Context &context;
     const Step &step;
     const Domain &domain;
     Contract contract;
     std::vector<std::optional<ir::Opcode>> merges;///< none: the contract merges this state
+    const ir::Operation *guard = ir::guard_of(*step.op);
 
+    /// Empty: iteration `n` contributes nothing.
     [[nodiscard]] Tiles leaf(int64_t n) const {
         const auto &body = step.blocks[0];
         bind_indices(context, body, domain, n);
@@ -144,6 +147,9 @@ struct BalancedReduction {
         contract.set_identity(neutral);
         bind(context, body, domain.index_count, std::move(neutral));
         run_block(context, body);
+        if (guard && context.integer(body.steps.back(), 0, "its condition") == 0) {
+            return {};
+        }
         Tiles contributions;
         for (size_t i = 0; i < merges.size(); ++i) {
             contributions.push_back(merges[i] ? contribution(i) : context.slots[body.yields[i]]);
@@ -152,13 +158,13 @@ struct BalancedReduction {
     }
     [[nodiscard]] TileRef contribution(size_t state) const {
         const auto &body = step.blocks[0];
-        auto *update = step.op->body()->terminator()->operand(state)->definition();
+        auto *update = ir::updated_state(*step.op, state)->definition();
         if (update->opcode() == ir::Opcode::MMA) {
             return std::make_shared<Tile>(context.tile(body.yields[state]));
         }
         auto *argument = step.op->body()->argument(domain.index_count + state);
         auto operand = update->operand(0) == argument ? size_t{1} : size_t{0};
-        for (const auto &inner : body.steps) {
+        for (const auto &inner : guard ? body.steps.back().blocks[0].steps : body.steps) {
             if (inner.op == update) {
                 return std::make_shared<Tile>(spread(context, inner, operand, context.scratch[0]));
             }
@@ -307,9 +313,16 @@ void run_reduce(Context &context, const Step &step) {
                                        : std::optional{recognised_merge(step.op, i)});
     }
     auto states = initial_states(context, step, domain);
-    if (domain.count > 0) {
+    std::vector<Tiles> leaves;
+    for (int64_t n = 0; n < domain.count; ++n) {
+        if (auto leaf = reduction.leaf(n); !leaf.empty()) {
+            leaves.push_back(std::move(leaf));
+        }
+    }
+    if (!leaves.empty()) {
         auto tree = balanced_tree<Tiles>(
-            0, domain.count, [&](int64_t n) { return reduction.leaf(n); },
+            0, static_cast<int64_t>(leaves.size()),
+            [&](int64_t n) { return leaves[static_cast<size_t>(n)]; },
             [&](const Tiles &a, const Tiles &b) { return reduction.merge(a, b); });
         states = reduction.merge(states, tree);// the seed last, on the left
     }

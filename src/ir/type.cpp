@@ -41,4 +41,14 @@ std::string extents_text(const Type &type) {
     return text + "]";
 }
 
+std::string dims_text(const Type &type) {
+    std::string text = "[";
+    for (const auto &d : type.dims) {
+        text += text.size() > 1 ? ", " : "";
+        text += *d.dim.label ? std::string{d.dim.label} + ":" : "";
+        text += std::to_string(d.extent);
+    }
+    return text + "]";
+}
+
 }// namespace luisa::tile::ir

@@ -55,4 +55,7 @@ struct Type {
 /// "[128, 32]": how messages show the extents of a type.
 [[nodiscard]] std::string extents_text(const Type &type);
 
+/// "[m:128, 32]": the same of a tile with the names of its dimensions, where equal extents may differ in them.
+[[nodiscard]] std::string dims_text(const Type &type);
+
 }// namespace luisa::tile::ir

@@ -10,7 +10,7 @@
 
 // The tree splits at the largest power of two below the number of contributions, so a binary counter builds it:
 //
-//   serial over the contributions, number n: s = update(identity, x)
+//   serial over the contributions, number n: s = update(identity, x), where there is one
 //     for each trailing one of n: s = merge(row[level], s)
 //     row[number of trailing ones] = s
 //   the rows of the ones in the count, lowest first: s = merge(row[level], s)
@@ -270,12 +270,11 @@ private:
         return merged;
     }
 
-    /// What one contribution makes of states that hold nothing yet.
-    Values leaf(ir::Builder &b, const Values &indices) const {
+    /// Begins a copy of the body for states that hold nothing yet.
+    void begin_leaf(ir::Builder &b, ir::Cloner &cloner, const Values &indices) const {
         const auto &body = *_op->body();
-        auto neutral = inlined(b, *_op->body(1), {});
         const auto &bound = _op->get<ir::NestPayload>().contract;
-        ir::Cloner cloner{_module};
+        auto neutral = bound.empty() ? Values{} : inlined(b, *_op->body(1), {});
         for (size_t i = 0; i < indices.size(); ++i) {
             cloner.map(body.argument(i), indices[i]);
         }
@@ -288,18 +287,29 @@ private:
             }
             cloner.map(body.argument(indices.size() + i), from);
         }
-        for (const auto *op : body) {
-            if (op->opcode() != Opcode::YIELD) {
+    }
+
+    /// Copies what stands in a region of the body, other than `not_this`.
+    void copy(ir::Builder &b, ir::Cloner &cloner, const ir::Region &region,
+              const ir::Operation *not_this = nullptr) const {
+        for (const auto *op : region) {
+            if (op->opcode() != Opcode::YIELD && op != not_this) {
                 put(b, cloner.clone(*op));
             }
         }
+    }
+
+    /// What one contribution makes of states that hold nothing yet.
+    Values leaf(ir::Builder &b, ir::Cloner &cloner) const {
+        const auto &body = *_op->body();
         Values states;
         for (size_t i = 0; i < _count; ++i) {
-            const auto *yielded = body.terminator()->operand(i);
+            const auto *yielded = ir::updated_state(*_op, i);
             const auto *update = yielded->definition();
             if (_merges[i] && update->opcode() != Opcode::MMA) {
                 // Not what the operation makes of zero, but the operand that it adds.
-                bool second = update->operand(0) == body.argument(indices.size() + i);
+                bool second = update->operand(0) ==
+                              body.argument(body.arguments().size() - _count + i);
                 yielded = update->operand(second ? 1 : 0);
             }
             states.push_back(with_type(b, cloner.mapped(yielded), state_type(i)));
@@ -363,18 +373,37 @@ private:
         for (const auto *type : types) {
             rows.push_back(_module.add_argument(loop->body(), type));
         }
-        auto *number = rows.back();
         ir::Builder inner{_module, loop->body()};
         inner.loc = _op->loc;
-        auto states = carried(inner, rows, leaf(inner, indices), number);
+        ir::Cloner cloner{_module};
+        begin_leaf(inner, cloner, indices);
+        copy(inner, cloner, *_op->body(), _guard);
+        if (!_guard) {
+            inner.emit(Opcode::YIELD, contribute(inner, leaf(inner, cloner), rows), {});
+            return loop->results();
+        }
+        auto *branch = inner.emit(Opcode::IF, {cloner.mapped(_guard->operand(0))}, types,
+                                  ir::None{}, 2);
+        ir::Builder some{_module, branch->body(0)}, none{_module, branch->body(1)};
+        some.loc = none.loc = _op->loc;
+        copy(some, cloner, *_guard->body(0));
+        some.emit(Opcode::YIELD, contribute(some, leaf(some, cloner), rows), {});
+        none.emit(Opcode::YIELD, rows, {});
+        inner.emit(Opcode::YIELD, branch->results(), {});
+        return loop->results();
+    }
+
+    /// The rows and the number of contributions after the contribution `states`.
+    Values contribute(ir::Builder &b, const Values &states, const Values &rows) const {
+        auto *number = rows.back();
+        auto merged = carried(b, rows, states, number);
         Values next;
         for (size_t i = 0; i < _count; ++i) {
-            next.push_back(inner.value(Opcode::INSERT, {rows[i], states[i], states.back()},
-                                       types[i], ir::AccessPayload{{_level}, false}));
+            next.push_back(b.value(Opcode::INSERT, {rows[i], merged[i], merged.back()},
+                                   rows[i]->type(), ir::AccessPayload{{_level}, false}));
         }
-        next.push_back(inner.elementwise(Opcode::ADD, {number, inner.index(1)}));
-        inner.emit(Opcode::YIELD, next, {});
-        return loop->results();
+        next.push_back(b.elementwise(Opcode::ADD, {number, b.index(1)}));
+        return next;
     }
 
     /// The rows that belong to the ones of `total`, lowest first.
@@ -420,6 +449,7 @@ private:
     ir::Module &_module;
     ir::Operation *_op;
     ir::Builder _b;
+    const ir::Operation *_guard = ir::guard_of(*_op);
     size_t _count, _lead;///< states; operands before them
     Dim _level = tile::dim("level");
     int64_t _levels = 1;

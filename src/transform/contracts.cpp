@@ -14,13 +14,21 @@ using ir::Opcode;
 
 namespace {
 
+/// Whether a reduction is turned into others here: one with a contract, and a balanced tree over the iterations
+/// that contribute.
+bool expanded(const ir::Operation &reduce) {
+    return reduce.regions().size() > 1 ||
+           (reduce.get<ir::NestPayload>().policy == ReductionPolicy::BALANCED_TREE &&
+            ir::guard_of(reduce));
+}
+
 /// The reductions of a region, inner ones first.
 void collect(ir::Region &region, bool contract, std::vector<ir::Operation *> &found) {
     for (auto *op : region) {
         for (auto *inner : op->regions()) {
             collect(*inner, contract, found);
         }
-        if (op->opcode() == Opcode::REDUCE && (op->regions().size() > 1) == contract) {
+        if (op->opcode() == Opcode::REDUCE && expanded(*op) == contract) {
             found.push_back(op);
         }
     }
@@ -56,6 +64,7 @@ std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes) 
     for (auto *op : reductions) {
         auto payload = op->get<ir::NestPayload>();
         auto where = place_of(*op);
+        bool contract = op->regions().size() > 1;
         auto how = payload.policy == ReductionPolicy::BALANCED_TREE
                        ? reduce_as_tree(module, op)
                        : reduce_in_lanes(module, op, vector_bytes);
@@ -66,7 +75,9 @@ std::vector<std::string> expand_contracts(ir::Module &module, int vector_bytes) 
             own.contract.clear();
             own.laws = {};
         }
-        notes.push_back("contract of reduce" + where + ": " + laws_text(payload.laws) + "; " + how);
+        notes.push_back(contract ? "contract of reduce" + where + ": " + laws_text(payload.laws) +
+                                       "; " + how
+                                 : "reduce" + where + ": " + how);
     }
     return notes;
 }
@@ -79,7 +90,7 @@ std::vector<std::string> tree_notes(const ir::Module &module) {
         auto policy = op->get<ir::NestPayload>().policy;
         bool tree = policy != ReductionPolicy::FOLD_LEFT && policy != ReductionPolicy::FOLD_RIGHT;
         for (size_t i = 0; tree && i < op->result_count(); ++i) {
-            const auto *update = op->body()->terminator()->operand(i)->definition();
+            const auto *update = ir::updated_state(*op, i)->definition();
             auto merge = ir::tree_merge(*op, i);
             bool builtin = merge && ir::merge_of_state(*op, i) && update->opcode() == *merge;
             notes.push_back("reduce" + place_of(*op) + ": state " + std::to_string(i) +

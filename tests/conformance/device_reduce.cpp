@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_ops.h"
+#include "support/trees.h"
 
 #include <algorithm>
 
 namespace luisa::tile::test {
 
 namespace {
-
-/// The balanced tree over [begin, end): split at the largest power of two below the length.
-template<class T> T balanced_sum(const T *x, int64_t n) {
-    if (n == 1) {
-        return *x;
-    }
-    int64_t left = 1;
-    while (2 * left < n) {
-        left *= 2;
-    }
-    return balanced_sum(x, left) + balanced_sum(x + left, n - left);
-}
 
 template<class T> class DeviceReduce : public ::testing::Test {};
 using ReducedTypes = ::testing::Types<float, double, int32_t, int64_t>;

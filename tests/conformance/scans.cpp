@@ -2,6 +2,7 @@
 #include <luisa/tile.h>
 
 #include "plan/plan.h"
+#include "support/trees.h"
 #include "support/views.h"
 
 #include <algorithm>
@@ -178,17 +179,6 @@ std::vector<float> random_line(size_t n) {
     return values;
 }
 
-float balanced_sum(const float *x, size_t n) {
-    if (n == 1) {
-        return x[0];
-    }
-    size_t half = 1;
-    while (2 * half < n) {
-        half *= 2;
-    }
-    return balanced_sum(x, half) + balanced_sum(x + half, n - half);
-}
-
 }// namespace
 
 TEST(Scan, folds_in_order_and_trees_split_at_powers_of_two) {
@@ -201,7 +191,7 @@ TEST(Scan, folds_in_order_and_trees_split_at_powers_of_two) {
             for (size_t i = 0; i < n; ++i) {
                 sum = i == 0 ? x[0] : sum + x[i];
                 EXPECT_EQ(folded[i], sum) << i;
-                EXPECT_EQ(tree[i], balanced_sum(x.data(), i + 1)) << i;
+                EXPECT_EQ(tree[i], balanced_sum(x.data(), static_cast<int64_t>(i) + 1)) << i;
             }
         }
     }

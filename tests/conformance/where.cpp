@@ -2,6 +2,7 @@
 #include <luisa/tile.h>
 
 #include "support/both.h"
+#include "support/trees.h"
 
 // Nests over part of a domain, and values of one instance.
 
@@ -103,6 +104,72 @@ TEST(Where, a_reduce_nest_skips_under_every_policy) {
             }
             EXPECT_EQ(at(out[1], j), sum);
         }
+    }
+}
+
+TEST(Where, the_leaves_of_a_balanced_tree_are_the_contributions) {
+    for (int64_t n : {0, 1, 2, 7, 21}) {
+        auto def = tile_kernel([=](TensorView<const float, 2> X, TensorView<const bool, 1> M,
+                                   TensorView<float, 1> Y, TensorView<float, 1> Most) {
+            auto i = axis("i", n), j = axis("j", 19);
+            auto x = X[coord(0, 0), shape(i, j)];
+            auto mask = M[coord(0), shape(i)];
+            auto sum = full<float>(shape(j), 0.5f);
+            Scalar<float> most = -3.0f;
+            for (auto &row : reduce(x.domain(i).where(mask), reduction::balanced_tree)) {
+                auto values = x.at(row);
+                sum += values * 0.25f;
+                most = maximum(most, reduce(values, j, maximum));
+            }
+            Y(coord(0), shape(j)).store(sum);
+            Most(0).store(most);
+        });
+        auto out = run_both(
+            def.capture(tensor_shape(n, 19), tensor_shape(n), tensor_shape(19), tensor_shape(1)),
+            {random_view({n, 19}, 5), flags({n}, 4), output_view({19}), output_view({1})});
+        double most = -3;
+        for (int64_t j = 0; j < 19; ++j) {
+            std::vector<float> leaves;
+            for (int64_t i = 0; i < n; ++i) {
+                if (element_value(out[1], static_cast<size_t>(i)) != 0) {
+                    leaves.push_back(static_cast<float>(at(out[0], i * 19 + j)) * 0.25f);
+                    most = std::max(most, at(out[0], i * 19 + j));
+                }
+            }
+            EXPECT_EQ(at(out[2], j),
+                      leaves.empty()
+                          ? 0.5f
+                          : 0.5f + balanced_sum(leaves.data(), static_cast<int64_t>(leaves.size())))
+                << n;
+        }
+        EXPECT_EQ(at(out[3], 0), most) << n;
+    }
+}
+
+TEST(Where, a_contract_in_a_balanced_tree_merges_only_what_contributes) {
+    for (int64_t n : {0, 1, 6, 33}) {
+        auto def = tile_kernel(
+            [=](TensorView<const float, 1> X, TensorView<const bool, 1> M, TensorView<float, 1> Y) {
+                auto i = axis("i", n);
+                auto x = X[coord(0), shape(i)];
+                auto mask = M[coord(0), shape(i)];
+                auto stats = scalar(WelfordState<float>::identity());
+                for (auto &k : reduce(x.domain(i).where(mask), welford, reduction::balanced_tree)) {
+                    stats = welford_push(stats, x.at(k));
+                }
+                Y(0).store(stats.mean);
+                Y(1).store(stats.count);
+            });
+        auto out = run_both(def.capture(tensor_shape(n), tensor_shape(n), tensor_shape(2)),
+                            {integer_view({n}, 2), flags({n}, 9), output_view({2})});
+        float sum = 0, count = 0;
+        for (int64_t k = 0; k < n; ++k) {
+            bool taken = element_value(out[1], static_cast<size_t>(k)) != 0;
+            sum += taken ? at(out[0], k) : 0;
+            count += taken ? 1 : 0;
+        }
+        EXPECT_EQ(at(out[2], 1), count);
+        EXPECT_NEAR(at(out[2], 0), count > 0 ? sum / count : 0, 1e-4f);
     }
 }
 

@@ -80,8 +80,20 @@ TEST(BadInput, a_store_or_load_of_another_rank) {
             auto x = zeros<float>(shape(m));
             AT, A(coord(0, 0), shape(8, 8)).store(x);
         },
-        "@+0: ShapeError: store: a tile of shape [8] into a box of shape [8, 8]: its dimensions "
+        "@+0: ShapeError: store: a tile of shape [m:8] into a box of shape [8, 8]: its dimensions "
         "are not those of the box\n"
+        "  note: tile made here (@-1)");
+}
+
+TEST(BadInput, a_store_of_other_dimensions_of_the_same_extents_names_both) {
+    expect(
+        [](Matrix A) {
+            auto m = axis("m", 8), n = axis("n", 8);
+            auto x = zeros<float>(shape(m, n));
+            AT, A(coord(0, 0), shape(m, axis("k", 8))).store(x);
+        },
+        "@+0: ShapeError: store: a tile of shape [m:8, n:8] into a box of shape [m:8, k:8]: its "
+        "dimensions are not those of the box\n"
         "  note: tile made here (@-1)");
 }
 

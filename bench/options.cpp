@@ -55,12 +55,34 @@ int cores() {
     return count;
 }
 
+/// What runs on GPUs is timed by their events, and compared with their libraries by gpu_peers.py.
+void check_device(const Options &o) {
+    if (o.device == "cpu") {
+        return;
+    }
+    if (o.device != "cuda-emulator" && !std::regex_match(o.device, std::regex{"cuda(:[0-9]+)?"})) {
+        throw lt::ValueError{fmt::format(
+            "unknown device '{}'; expected one of cpu, cuda, cuda:1 and so on, cuda-emulator",
+            o.device)};
+    }
+    for (const auto &suite : all_suites()) {
+        auto asked = std::find(o.suites.begin(), o.suites.end(), suite.name) != o.suites.end();
+        if (asked && !suite.gpu_cases) {
+            throw lt::ValueError{fmt::format("suite '{}' is measured on the CPU only", suite.name)};
+        }
+    }
+    if (!o.peers.empty() || o.cpu_clock) {
+        throw lt::ValueError{
+            "--peers and --clock are of the CPU; gpu_peers.py times the peers of a GPU"};
+    }
+}
+
 void check(const Options &o) {
     check_names("suite", o.suites, names(all_suites()));
     auto peers = names(all_peers());
     peers.emplace_back(base_peer);
     check_names("peer", o.peers, peers);
-    check_names("device", {o.device}, {"cpu"});
+    check_device(o);
     check_names("dtype", o.dtypes, {"f32"});
     for (auto t : o.threads) {
         if (t < 1 || t > cores()) {
@@ -88,7 +110,8 @@ bool parse_options(int argc, char **argv, Options &o) {
                  "luisa-tile-bench"};
     app.footer(footer());
     app.add_option("SUITE", o.suites, "What to measure")->required();
-    app.add_option("--device", o.device, "cpu")->capture_default_str();
+    app.add_option("--device", o.device, "cpu, cuda, cuda:1, …, cuda-emulator")
+        ->capture_default_str();
     app.add_option("--threads", o.threads, "Numbers of threads, such as 1,2")
         ->delimiter(',')
         ->capture_default_str();

@@ -20,7 +20,7 @@ template<class T> nlohmann::ordered_json nullable(const std::optional<T> &x) {
 }
 
 constexpr const char *heading =
-    "suite   case                      dtype thr      ours us  peer     "
+    "suite     case                      dtype thr, mode      ours us  peer     "
     "     peer us  ratio  limit   of limit  max error  compile ms";
 
 }// namespace
@@ -33,13 +33,13 @@ std::string to_json(const Record &r) {
     j["device"] = r.device;
     j["threads"] = r.threads;
     j["mode"] = r.mode.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(r.mode);
-    j["ours_us"] = r.ours_us;
+    j["ours_us"] = nullable(r.ours_us);
     j["peer"] = nullable(r.peer);
     j["peer_version"] = nullable(r.peer_version);
     j["peer_us"] = nullable(r.peer_us);
     j["ratio"] = nullable(r.ratio);
     j["limit"] = r.limit;
-    j["limit_fraction"] = r.limit_fraction;
+    j["limit_fraction"] = nullable(r.limit_fraction);
     j["max_error"] = r.max_error;
     j["compile_ms"] = r.compile_ms;
     j["plan"] = r.plan;
@@ -65,10 +65,16 @@ void Report::add(const Record &r) {
     _records.push_back(r);
     auto peer_time = r.peer_us ? fmt::format("{:.1f}", *r.peer_us) : "-";
     auto ratio = r.ratio ? fmt::format("{:.2f}", *r.ratio) : "-";
-    fmt::print("{:<7} {:<25} {:<5} {:>3} {:>12.1f}  {:<9} {:>11} {:>6}  {:<7} {:>7.0f}% {:>10.1e} "
+    auto our_time = r.ours_us ? fmt::format("{:.1f}", *r.ours_us) : "-";
+    auto fraction = r.limit_fraction ? fmt::format("{:.0f}%", 100 * *r.limit_fraction) : "-";
+    // Modes are those of GPUs, which have no threads of ours.
+    auto how = r.mode == "burst" || r.mode == "sustained" || r.mode == "check"
+                   ? r.mode
+                   : std::to_string(r.threads);
+    fmt::print("{:<9} {:<25} {:<5} {:>9} {:>12}  {:<9} {:>11} {:>6}  {:<7} {:>8} {:>10.1e} "
                "{:>11.1f}\n",
-               r.suite, r.name, r.dtype, r.threads, r.ours_us, r.peer.value_or("-"), peer_time,
-               ratio, r.limit, 100 * r.limit_fraction, r.max_error, r.compile_ms);
+               r.suite, r.name, r.dtype, how, our_time, r.peer.value_or("-"), peer_time, ratio,
+               r.limit, fraction, r.max_error, r.compile_ms);
     std::fflush(stdout);
     if (_json.is_open() && !(_json << to_json(r) << '\n' << std::flush)) {
         throw luisa::tile::ValueError{

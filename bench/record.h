@@ -12,12 +12,14 @@ namespace bench {
 struct Record {
     std::string suite, name, dtype, device;
     int threads = 1;
-    std::string mode;///< burst or sustained on a GPU; cpu-time with that clock; empty: wall time
-    double ours_us = 0;
+    std::string
+        mode;///< burst, sustained or check on a GPU; cpu-time with that clock; empty: wall time
+    std::optional<double> ours_us;///< empty: checked, not timed
     std::optional<std::string> peer, peer_version;
     std::optional<double> peer_us, ratio;///< ratio: peer ÷ ours
     std::string limit;
-    double limit_fraction = 0, max_error = 0, compile_ms = 0;
+    std::optional<double> limit_fraction;///< empty: the limit was not measured
+    double max_error = 0, compile_ms = 0;
     std::string plan;///< hash of the plan's text
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner.h"
 
+#include "gpu_runner.h"
 #include "record.h"
 #include "suite.h"
 
@@ -239,6 +240,9 @@ private:
 }// namespace
 
 int run(const Options &options) {
+    if (options.device != "cpu") {
+        return GpuRunner{options}.run();
+    }
     use_clock(options.cpu_clock ? ClockKind::CPU : ClockKind::WALL);
     Runner runner{options};
     std::signal(SIGINT, on_interrupt);

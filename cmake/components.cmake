@@ -83,3 +83,5 @@ luisa_tile_component(runtime runtime PRECOMPILED USES compile LINKS Threads::Thr
 # Written in the language itself, against the public headers only.
 luisa_tile_component(library library USES runtime)
 luisa_tile_component(ops ops USES library)
+# What other languages call.
+luisa_tile_component(c_api c_api USES runtime)

@@ -28,6 +28,7 @@ USES = {
     "compile": ["frontend", "interpreter", "realize/cpu", "realize/simt", "cache", "emit/llvm"],
     "fuzz": ["compile"],
     "runtime": ["compile"],
+    "c_api": ["runtime"],
     "library": [],
     "ops": [],
 }
@@ -37,6 +38,8 @@ PUBLIC_ONLY = ["src/library", "src/ops", "examples", "bench", "tools/luisa-tile"
 CONFINED = {"llvm": ["emit/llvm"], "llvm-c": [], "mlir": [], "clang": [],
             "hwloc.h": ["target", "runtime"], "sqlite3.h": ["cache"],
             "boost": ["runtime"], "cuda.h": []}
+# What the one public header includes that C reads.
+C_HEADERS = {"stddef.h", "stdint.h"}
 # Standard headers that cost every user's translation unit too much.
 SLOW = {"iostream", "regex", "ranges", "format", "algorithm"}
 
@@ -92,7 +95,7 @@ def check_public_header(quoted, name):
         return "public headers include each other as <luisa/tile/…>"
     if name in SLOW:
         return f"<{name}> is too slow to compile for a public header"
-    if ("/" in name or name.endswith(".h")) and not name.startswith("luisa/"):
+    if ("/" in name or name.endswith(".h")) and not (name.startswith("luisa/") or name in C_HEADERS):
         return f"<{name}>: a public header may use the standard library only"
     return None
 

@@ -7,8 +7,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINE = "SPDX-License-Identifier: Apache-2.0"
-TOPS = ["include", "src", "tests", "examples", "tools", "bench", "scripts", "cmake"]
-SUFFIXES = {".h", ".cpp", ".def", ".py", ".sh", ".cmake"}
+TOPS = ["include", "src", "tests", "examples", "tools", "bench", "scripts", "cmake", "python"]
+SUFFIXES = {".h", ".c", ".cpp", ".def", ".py", ".sh", ".cmake"}
 
 
 def names_licence(path):

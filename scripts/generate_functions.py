@@ -15,7 +15,7 @@ from generated_page import write_or_check
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/functions.md"
 HEADERS = ROOT / "include/luisa/tile"
-SCOPE = re.compile(r"^(?:template<.*>\s*)?(?:class|struct|enum class) (\w+)\b(?!.*;)")
+SCOPE = re.compile(r"^(?:template<.*>\s*)?(?:class|struct|enum class|enum) (\w+)\b(?!.*;)")
 HIDDEN = {"core", "detail", "device_wide", "grid", "packing", "runtime"}
 # Public for the library's own use: handles to its private side, and a macro's parameter.
 INTERNAL = {"impl", "shared_impl", "region", "argument", "NAME", "tile_fields",
@@ -44,7 +44,7 @@ def declared(text):
             text = text[end:]
         else:
             text = text[match.end():]
-    if match := re.match(r"\s*(?:friend\s+)?(class|struct|enum class) (\w+)", text):
+    if match := re.match(r"\s*(?:friend\s+)?(class|struct|enum class|enum) (\w+)", text):
         return match[2]
     if match := re.match(r"\s*using (\w+) =", text):
         return match[1]

@@ -3,7 +3,7 @@
 """Keeps the code in docs/ equal to the tested sources.
 
 A line `<!-- code: examples/lessons/01_first_kernel.cpp kernel -->` precedes a block of code that shows the
-region between `// [kernel]` and `// [end]` of that file. Without arguments, says which blocks differ;
+region between `// [kernel]` and `// [end]` (in Python, `# [kernel]` and `# [end]`) of that file. Without arguments, says which blocks differ;
 with --write, replaces them.
 """
 
@@ -13,9 +13,9 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"(<!-- code: (\S+) (\S+) -->\n```cpp\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(<!-- code: (\S+) (\S+) -->\n```(?:cpp|c|python)\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
 MARK = re.compile(r"<!-- code:")
-REGION = re.compile(r"^[ \t]*// \[(\w+)\]\n(.*?)^[ \t]*// \[end\]$", re.MULTILINE | re.DOTALL)
+REGION = re.compile(r"^[ \t]*(?://|#) \[(\w+)\]\n(.*?)^[ \t]*(?://|#) \[end\]$", re.MULTILINE | re.DOTALL)
 
 
 def region(path, name):
@@ -30,7 +30,7 @@ def updated(page):
     """The text of a page with its blocks as the sources have them."""
     text = page.read_text()
     if len(BLOCK.findall(text)) != len(MARK.findall(text)):
-        sys.exit(f"{page}: a `<!-- code: file region -->` line is not followed by a ```cpp block")
+        sys.exit(f"{page}: a `<!-- code: file region -->` line is not followed by a block of code")
     return BLOCK.sub(lambda m: m[1] + region(m[2], m[3]) + m[5], text)
 
 

@@ -32,6 +32,9 @@ for file in "$stage"/bin/*; do
     fi
 done
 
+# The peers of GPUs are timed by Python, where there is one.
+cp bench/gpu_peers.py bench/gpu_triton.py "$stage/bin"
+
 cat >"$archive" <<'END'
 #!/bin/sh
 # Unpacks Luisa Tile into the folder given as argument, or beside this file.

@@ -24,10 +24,12 @@ enum class Loop { PIPELINE, SERIAL, REDUCE };
 struct Variant {
     const char *suffix = "";
     int bm = 128, bn = 128, bk = 32;
+    bool words = true;///< another source than the plain one
     bool transpose_a = false, transpose_b = false, swapped = false, sum = false, view = false;
     Loop loop = Loop::PIPELINE;
 };
 
+const Variant plain{.words = false};
 const std::vector<Variant> variants{
     {.suffix = "-k48", .bk = 48},
     {.suffix = "-96x160", .bm = 96, .bn = 160},
@@ -106,15 +108,21 @@ struct Size {
     auto operator<=>(const Size &) const = default;
 };
 
-/// What the variants of one size share: A [M, K], B [K, N] and their product in f64.
+/// Beyond this many products the reference would take longer than all that is measured.
+constexpr double most_products = 0x1p31;
+
+/// What the variants of one size share: A [M, K], B [K, N] and their product in f64 unless that is too large.
 struct Data {
     std::vector<float> a, b;
     std::vector<double> product;
-    explicit Data(Size s)
-        : a(static_cast<size_t>(s.m * s.k)), b(static_cast<size_t>(s.k * s.n)),
-          product(static_cast<size_t>(s.m * s.n)) {
+    explicit Data(Size s) : a(static_cast<size_t>(s.m * s.k)), b(static_cast<size_t>(s.k * s.n)) {
         fill(a.data(), s.m * s.k, 1);
         fill(b.data(), s.k * s.n, 2);
+        if (static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) >
+            most_products) {
+            return;
+        }
+        product.resize(static_cast<size_t>(s.m * s.n));
         // Blocks of B's rows stay in cache while every row of A passes.
         constexpr int64_t block = 64;
         for (int64_t k0 = 0; k0 < s.k; k0 += block) {
@@ -137,17 +145,55 @@ const Data &data_of(Size size) {
     return known.try_emplace(size, size).first->second;
 }
 
-/// [rows, columns] as it is, or stored transposed.
-Tensor<float, 2> upload(const Device &device, const std::vector<float> &values, int64_t rows,
-                        int64_t columns, bool transposed) {
-    auto stored = transposed ? make_tensor<float>(device, columns, rows)
-                             : make_tensor<float>(device, rows, columns);
-    auto view = transposed ? stored.transposed(0, 1) : stored;
+/// rows × columns times a vector.
+template<class T>
+std::vector<double> times(const T *matrix, int64_t rows, int64_t columns,
+                          const std::vector<double> &v) {
+    std::vector<double> out(static_cast<size_t>(rows));
     for (int64_t i = 0; i < rows; ++i) {
         for (int64_t j = 0; j < columns; ++j) {
-            view.at(i, j) = values[static_cast<size_t>(i * columns + j)];
+            out[static_cast<size_t>(i)] += static_cast<double>(matrix[i * columns + j]) *
+                                           v[static_cast<size_t>(j)];
         }
     }
+    return out;
+}
+
+/// C against A · B: element by element where their product is known, else C · v against A · (B · v) with random signs
+/// v. There a wrong element changes its row by about its own size, and rounding errors add up no faster than values.
+double error_of(const Mirror<float, 2> &c, const Data &data, Size s) {
+    if (!data.product.empty()) {
+        return max_error(c, data.product);
+    }
+    c.pull();
+    std::vector<float> signs(static_cast<size_t>(s.n));
+    fill(signs.data(), s.n, 3);
+    std::vector<double> v(signs.size());
+    std::transform(signs.begin(), signs.end(), v.begin(),
+                   [](float x) { return x < 0 ? -1.0 : 1.0; });
+    auto expected = times(data.a.data(), s.m, s.k, times(data.b.data(), s.k, s.n, v));
+    auto got = times(c.host(), s.m, s.n, v);
+    double worst = 0, largest = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+        auto error = std::fabs(got[i] - expected[i]);
+        worst = error <= worst ? worst : std::isnan(error) ? HUGE_VAL : error;
+        largest = std::max(largest, std::fabs(expected[i]));
+    }
+    return worst / largest;
+}
+
+/// [rows, columns] as it is, or stored transposed.
+Mirror<float, 2> upload(const Device &device, const std::vector<float> &values, int64_t rows,
+                        int64_t columns, bool transposed) {
+    auto stored = transposed ? Mirror<float, 2>{device, columns, rows}
+                             : Mirror<float, 2>{device, rows, columns};
+    for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < columns; ++j) {
+            stored.host()[transposed ? j * rows + i : i * columns + j] =
+                values[static_cast<size_t>(i * columns + j)];
+        }
+    }
+    stored.push();
     return stored;
 }
 
@@ -155,18 +201,19 @@ Subject prepare(const Device &device, Size s, const Variant &v) {
     const auto &data = data_of(s);
     auto a = upload(device, data.a, s.m, s.k, v.transpose_a);
     auto b = upload(device, data.b, s.k, s.n, v.transpose_b);
-    auto c = make_tensor<float>(device, s.m, s.n);
-    auto subject = *v.suffix ? make_subject(device, variant_source(v), a,
-                                            v.view ? b.transposed(0, 1) : b, c)
-                             : make_subject(device, plain_source(v.bm, v.bn, v.bk), a, b, c);
-    GemmProblem problem{s.m, s.n, s.k, v.transpose_a, v.transpose_b, a.data(), b.data(), c.data()};
-    if (*v.suffix) {
-        subject.base = [=] { return prepare(device, s, {}).ours; };
+    const Mirror<float, 2> c{device, s.m, s.n};
+    const auto &at = a.tensor(), &bt = b.tensor(), &ct = c.tensor();
+    auto subject = v.words ? make_subject(device, variant_source(v), at,
+                                          v.view ? bt.transposed(0, 1) : bt, ct)
+                           : make_subject(device, plain_source(v.bm, v.bn, v.bk), at, bt, ct);
+    GemmProblem problem{s.m, s.n, s.k, v.transpose_a, v.transpose_b, a.host(), b.host(), c.host()};
+    if (v.words) {
+        subject.base = [=] { return prepare(device, s, plain).ours; };
     }
     // The tensors live as long as the call that uses their memory.
     subject.peer = [=, keep = std::make_tuple(a, b, c)](Peer &peer) { return peer.call(problem); };
-    subject.error = [&data, c] { return max_error(c.data(), data.product); };
-    subject.poison = [c] { fill_nan(c.data(), c.size()); };
+    subject.error = [&data, c, s] { return error_of(c, data, s); };
+    subject.poison = [c] { fill_nan(c); };
     return subject;
 }
 
@@ -191,7 +238,7 @@ std::vector<Case> cases() {
                    {127, 129, 131},
                    {64, 4096, 64},
                    {2048, 2048, 64}}) {
-        all.push_back(make_case(s, {}));
+        all.push_back(make_case(s, plain));
     }
     for (Size s : {Size{1000, 1000, 1000}, {1024, 1024, 1024}}) {
         for (const auto &v : variants) {
@@ -201,7 +248,24 @@ std::vector<Case> cases() {
     return all;
 }
 
-const Registered gemm{{"gemm", "matrix products in strict f32", cases}};
+/// Tiles of two sizes each: what a block of threads holds differs from what a core does.
+std::vector<Case> gpu_cases() {
+    std::vector<Case> all;
+    for (Size s : {Size{1024, 1024, 1024},
+                   {2048, 2048, 2048},
+                   {4096, 4096, 4096},
+                   {2047, 2049, 2051},
+                   {127, 129, 131},
+                   {33, 31, 65},
+                   {7, 5, 3},
+                   {1, 1, 1}}) {
+        all.push_back(make_case(s, plain));
+        all.push_back(make_case(s, {.suffix = "-64x64", .bm = 64, .bn = 64, .words = false}));
+    }
+    return all;
+}
+
+const Registered gemm{{"gemm", "matrix products in strict f32", cases, gpu_cases}};
 
 }// namespace
 

@@ -101,26 +101,26 @@ std::vector<double> reference(const LinesProblem &p) {
 
 /// `y` is the result, a vector or a matrix.
 template<class Y>
-Subject finished(Subject subject, LinesProblem problem, const Tensor<float, 2> &x, const Y &y) {
-    problem.x = x.data();
-    problem.y = y.data();
+Subject finished(Subject subject, LinesProblem problem, const Mirror<float, 2> &x, const Y &y) {
+    problem.x = x.host();
+    problem.y = y.host();
     auto expected = std::make_shared<std::vector<double>>(reference(problem));
     subject.peer = [problem](Peer &peer) { return peer.call(problem); };
-    subject.error = [x, y, expected] { return max_error(y.data(), *expected); };
-    subject.poison = [y] { fill_nan(y.data(), y.size()); };
+    subject.error = [x, y, expected] { return max_error(y, *expected); };
+    subject.poison = [y] { fill_nan(y); };
     return subject;
 }
 
 Subject prepare(const Device &device, const LinesProblem &p) {
-    auto x = make_tensor<float>(device, p.rows, p.columns);
-    fill(x.data(), x.size(), 1);
+    const Mirror<float, 2> x{device, p.rows, p.columns};
+    fill(x, 1);
     auto line = [&](const auto &source, int64_t extent) {
-        auto y = make_tensor<float>(device, extent);
-        return finished(make_subject(device, source, x, y), p, x, y);
+        const Mirror<float, 1> y{device, extent};
+        return finished(make_subject(device, source, x.tensor(), y.tensor()), p, x, y);
     };
     auto whole = [&](const auto &source, int64_t rows, int64_t columns) {
-        auto y = make_tensor<float>(device, rows, columns);
-        return finished(make_subject(device, source, x, y), p, x, y);
+        const Mirror<float, 2> y{device, rows, columns};
+        return finished(make_subject(device, source, x.tensor(), y.tensor()), p, x, y);
     };
     switch (p.kind) {
         case LinesKind::SUM_ROWS:
@@ -139,12 +139,14 @@ struct Variant {
     const char *suffix;
     LinesKind kind;
 };
+using Sizes = std::vector<std::array<int64_t, 2>>;
 
 template<size_t N>
-std::vector<Case> cases_of(const std::array<Variant, N> &variants, double words) {
+std::vector<Case> cases_of(const std::array<Variant, N> &variants, double words,
+                           const Sizes &sizes) {
     std::vector<Case> all;
     for (auto [suffix, kind] : variants) {
-        for (auto [rows, columns] : {std::array<int64_t, 2>{4096, 4096}, {257, 1538}, {7, 5}}) {
+        for (auto [rows, columns] : sizes) {
             LinesProblem problem;
             problem.kind = kind;
             problem.rows = rows;
@@ -159,24 +161,29 @@ std::vector<Case> cases_of(const std::array<Variant, N> &variants, double words)
     return all;
 }
 
-std::vector<Case> reduce_cases() {
-    return cases_of(std::array<Variant, 3>{{{"-sum", LinesKind::SUM_ROWS},
-                                            {"-sum-columns", LinesKind::SUM_COLUMNS},
-                                            {"-maximum", LinesKind::MAXIMUM_ROWS}}},
-                    1);
-}
-std::vector<Case> scan_cases() {
-    return cases_of(std::array<Variant, 2>{{{"-rows", LinesKind::SCAN_ROWS},
-                                            {"-columns", LinesKind::SCAN_COLUMNS}}},
-                    2);
-}
-std::vector<Case> transpose_cases() {
-    return cases_of(std::array<Variant, 1>{{{"", LinesKind::TRANSPOSE}}}, 2);
-}
+constexpr std::array<Variant, 3> reduce_variants{{{"-sum", LinesKind::SUM_ROWS},
+                                                  {"-sum-columns", LinesKind::SUM_COLUMNS},
+                                                  {"-maximum", LinesKind::MAXIMUM_ROWS}}};
+constexpr std::array<Variant, 2> scan_variants{
+    {{"-rows", LinesKind::SCAN_ROWS}, {"-columns", LinesKind::SCAN_COLUMNS}}};
+constexpr std::array<Variant, 1> transpose_variants{{{"", LinesKind::TRANSPOSE}}};
 
-const Registered reductions{{"reduce", "sums and maxima of rows and columns", reduce_cases}};
-const Registered scans{{"scan", "running sums along rows and columns", scan_cases}};
-const Registered transpositions{{"transpose", "a matrix by its columns", transpose_cases}};
+const Sizes cpu_sizes{{4096, 4096}, {257, 1538}, {7, 5}};
+const Sizes gpu_sizes{{4096, 4096}, {16384, 1024}, {1024, 16384}, {8192, 8192}, {8192, 4096},
+                      {4095, 4097}, {257, 1538},   {33, 129},     {7, 5}};
+
+std::vector<Case> reduce_cases() { return cases_of(reduce_variants, 1, cpu_sizes); }
+std::vector<Case> reduce_gpu() { return cases_of(reduce_variants, 1, gpu_sizes); }
+std::vector<Case> scan_cases() { return cases_of(scan_variants, 2, cpu_sizes); }
+std::vector<Case> scan_gpu() { return cases_of(scan_variants, 2, gpu_sizes); }
+std::vector<Case> transpose_cases() { return cases_of(transpose_variants, 2, cpu_sizes); }
+std::vector<Case> transpose_gpu() { return cases_of(transpose_variants, 2, gpu_sizes); }
+
+const Registered reductions{
+    {"reduce", "sums and maxima of rows and columns", reduce_cases, reduce_gpu}};
+const Registered scans{{"scan", "running sums along rows and columns", scan_cases, scan_gpu}};
+const Registered transpositions{
+    {"transpose", "a matrix by its columns", transpose_cases, transpose_gpu}};
 
 }// namespace
 

@@ -69,22 +69,27 @@ double error_of(const LinesProblem &p, const std::vector<double> &expected) {
 }
 
 Subject prepare(const Device &device, LinesProblem p) {
-    auto x = make_tensor<float>(device, p.rows, p.columns),
-         y = make_tensor<float>(device, p.rows, p.k);
-    auto places = make_tensor<int64_t>(device, p.rows, p.k);
-    fill(x.data(), x.size(), 1);
-    p.x = x.data();
-    p.y = y.data();
-    p.places = places.data();
+    const Mirror<float, 2> x{device, p.rows, p.columns}, y{device, p.rows, p.k};
+    const Mirror<int64_t, 2> places{device, p.rows, p.k};
+    fill(x, 1);
+    p.x = x.host();
+    p.y = y.host();
+    p.places = places.host();
+    const auto &xt = x.tensor(), &yt = y.tensor();
     auto subject = p.kind == LinesKind::SORT_ROWS
-                       ? make_subject(device, sort_source(), x, y, places)
-                       : make_subject(device, topk_source(p.k), x, y, places);
+                       ? make_subject(device, sort_source(), xt, yt, places.tensor())
+                       : make_subject(device, topk_source(p.k), xt, yt, places.tensor());
     auto expected = std::make_shared<std::vector<double>>(reference(p));
     subject.peer = [p](Peer &peer) { return peer.call(p); };
-    subject.error = [p, x, y, places, expected] { return error_of(p, *expected); };
+    subject.error = [p, x, y, places, expected] {
+        y.pull();
+        places.pull();
+        return error_of(p, *expected);
+    };
     subject.poison = [y, places] {
-        fill_nan(y.data(), y.size());
-        std::fill_n(places.data(), places.size(), int64_t{-1});
+        fill_nan(y);
+        std::fill_n(places.host(), places.size(), int64_t{-1});
+        places.push();
     };
     return subject;
 }
@@ -107,29 +112,45 @@ Case make_case(LinesKind kind, int64_t rows, int64_t columns, int64_t k) {
             .prepare = [p](const Device &d) { return prepare(d, p); }};
 }
 
-std::vector<Case> sort_cases() {
+using SortSizes = std::vector<std::array<int64_t, 2>>;
+using TopkSizes = std::vector<std::array<int64_t, 3>>;
+
+std::vector<Case> sorts(const SortSizes &sizes) {
     std::vector<Case> all;
-    for (auto [rows, columns] :
-         {std::array<int64_t, 2>{1024, 1024}, {257, 1000}, {8192, 64}, {64, 8192}, {7, 5}}) {
+    for (auto [rows, columns] : sizes) {
         all.push_back(make_case(LinesKind::SORT_ROWS, rows, columns, columns));
     }
     return all;
 }
-
-std::vector<Case> topk_cases() {
+std::vector<Case> selections(const TopkSizes &sizes) {
     std::vector<Case> all;
-    for (auto [rows, columns, k] : {std::array<int64_t, 3>{1024, 1024, 64},
-                                    {1024, 4096, 64},
-                                    {1024, 1024, 8},
-                                    {257, 1000, 1},
-                                    {7, 5, 2}}) {
+    for (auto [rows, columns, k] : sizes) {
         all.push_back(make_case(LinesKind::TOPK_ROWS, rows, columns, k));
     }
     return all;
 }
 
-const Registered sorting{{"sort", "rows in ascending order, with places", sort_cases}};
-const Registered selection{{"topk", "the largest of each row, with places", topk_cases}};
+std::vector<Case> sort_cases() {
+    return sorts({{1024, 1024}, {257, 1000}, {8192, 64}, {64, 8192}, {7, 5}});
+}
+std::vector<Case> sort_gpu() {
+    return sorts({{8192, 4096}, {8192, 1024}, {65536, 64}, {4095, 1000}, {33, 129}, {7, 5}});
+}
+std::vector<Case> topk_cases() {
+    return selections(
+        {{1024, 1024, 64}, {1024, 4096, 64}, {1024, 1024, 8}, {257, 1000, 1}, {7, 5, 2}});
+}
+std::vector<Case> topk_gpu() {
+    return selections({{8192, 4096, 64},
+                       {8192, 1024, 64},
+                       {8192, 1024, 8},
+                       {4095, 1000, 1},
+                       {33, 129, 8},
+                       {7, 5, 2}});
+}
+
+const Registered sorting{{"sort", "rows in ascending order, with places", sort_cases, sort_gpu}};
+const Registered selection{{"topk", "the largest of each row, with places", topk_cases, topk_gpu}};
 
 }// namespace
 

@@ -59,8 +59,8 @@ auto rmsnorm_source() {
 }
 
 struct Arrays {
-    Tensor<float, 2> x, y;
-    Tensor<float, 1> gain, shift;
+    Mirror<float, 2> x, y;
+    Mirror<float, 1> gain, shift;
 };
 
 /// One row in f64.
@@ -79,7 +79,7 @@ void reference_row(RowsKind kind, const float *x, const Arrays &t, int64_t n, do
         exps += kind == RowsKind::SOFTMAX ? std::exp(v - top) : 0;
     }
     for (int64_t i = 0; i < n; ++i) {
-        const double v = x[i], g = t.gain.at(i), s = t.shift.at(i);
+        const double v = x[i], g = t.gain.host()[i], s = t.shift.host()[i];
         const auto eps = static_cast<double>(epsilon);
         out[i] = kind == RowsKind::SOFTMAX ? std::exp(v - top) / exps
                  : kind == RowsKind::LAYERNORM
@@ -92,38 +92,42 @@ std::vector<double> reference(RowsKind kind, const Arrays &t) {
     auto rows = t.x.extent(0), columns = t.x.extent(1);
     std::vector<double> all(static_cast<size_t>(rows * columns));
     for (int64_t r = 0; r < rows; ++r) {
-        reference_row(kind, t.x.data() + r * columns, t, columns,
+        reference_row(kind, t.x.host() + r * columns, t, columns,
                       &all[static_cast<size_t>(r * columns)]);
     }
     return all;
 }
 
 Subject compile(const Device &device, RowsKind kind, const Arrays &t) {
+    const auto &x = t.x.tensor(), &y = t.y.tensor();
     switch (kind) {
-        case RowsKind::SOFTMAX: return make_subject(device, softmax_source(), t.x, t.y);
+        case RowsKind::SOFTMAX: return make_subject(device, softmax_source(), x, y);
         case RowsKind::LAYERNORM:
-            return make_subject(device, layernorm_source(), t.x, t.gain, t.shift, t.y, epsilon);
-        default: return make_subject(device, rmsnorm_source(), t.x, t.gain, t.y, epsilon);
+            return make_subject(device, layernorm_source(), x, t.gain.tensor(), t.shift.tensor(), y,
+                                epsilon);
+        default: return make_subject(device, rmsnorm_source(), x, t.gain.tensor(), y, epsilon);
     }
 }
 
 Subject prepare(const Device &device, RowsKind kind, int64_t rows, int64_t columns) {
-    Arrays t{make_tensor<float>(device, rows, columns), make_tensor<float>(device, rows, columns),
-             make_tensor<float>(device, columns), make_tensor<float>(device, columns)};
-    fill(t.x.data(), t.x.size(), 1);
-    fill(t.gain.data(), columns, 2);
-    fill(t.shift.data(), columns, 3);
+    Arrays t{Mirror<float, 2>{device, rows, columns}, Mirror<float, 2>{device, rows, columns},
+             Mirror<float, 1>{device, columns}, Mirror<float, 1>{device, columns}};
+    fill(t.x, 1);
+    fill(t.gain, 2);
+    fill(t.shift, 3);
     auto subject = compile(device, kind, t);
-    RowsProblem problem{kind,          rows,           columns,    t.x.data(),
-                        t.gain.data(), t.shift.data(), t.y.data(), epsilon};
+    RowsProblem problem{kind,          rows,           columns,    t.x.host(),
+                        t.gain.host(), t.shift.host(), t.y.host(), epsilon};
     subject.peer = [=](Peer &peer) { return peer.call(problem); };
     auto expected = std::make_shared<std::vector<double>>(reference(kind, t));
-    subject.error = [t, expected] { return max_error(t.y.data(), *expected); };
-    subject.poison = [t] { fill_nan(t.y.data(), t.y.size()); };
+    subject.error = [t, expected] { return max_error(t.y, *expected); };
+    subject.poison = [t] { fill_nan(t.y); };
     return subject;
 }
 
-std::vector<Case> cases() {
+using Sizes = std::vector<std::array<int64_t, 2>>;
+
+std::vector<Case> cases_of(const Sizes &sizes) {
     struct Kernel {
         const char *name;
         RowsKind kind;
@@ -132,8 +136,7 @@ std::vector<Case> cases() {
     for (auto [name, kind] : {Kernel{"softmax", RowsKind::SOFTMAX},
                               {"layernorm", RowsKind::LAYERNORM},
                               {"rmsnorm", RowsKind::RMSNORM}}) {
-        for (auto [rows, columns] :
-             {std::array<int64_t, 2>{257, 1538}, {1024, 4097}, {4096, 256}, {7, 5}}) {
+        for (auto [rows, columns] : sizes) {
             all.push_back(
                 {.name = fmt::format("{}x{}-{}", rows, columns, name),
                  .dtype = "f32",
@@ -147,7 +150,19 @@ std::vector<Case> cases() {
     return all;
 }
 
-const Registered rows{{"rows", "softmax, LayerNorm and RMSNorm over rows", cases}};
+std::vector<Case> cases() { return cases_of({{257, 1538}, {1024, 4097}, {4096, 256}, {7, 5}}); }
+std::vector<Case> gpu_cases() {
+    return cases_of({{4096, 4096},
+                     {16384, 1024},
+                     {1024, 16384},
+                     {32768, 4096},
+                     {4095, 4097},
+                     {257, 1538},
+                     {33, 129},
+                     {7, 5}});
+}
+
+const Registered rows{{"rows", "softmax, LayerNorm and RMSNorm over rows", cases, gpu_cases}};
 
 }// namespace
 

@@ -4,6 +4,7 @@
 #include <luisa/tile/tensor.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,7 +67,14 @@ public:
     [[nodiscard]] virtual std::string description() const = 0;
     /// Memory that the last holder gives back. Anything may still use it that was submitted before.
     [[nodiscard]] virtual std::shared_ptr<void> allocate(size_t bytes) = 0;
-    [[nodiscard]] virtual std::unique_ptr<AcceleratorQueue> make_queue() = 0;
+    /// With a `native` stream it submits to that one.
+    [[nodiscard]] virtual std::unique_ptr<AcceleratorQueue> make_queue(
+        std::optional<void *> native) = 0;
+    [[nodiscard]] std::unique_ptr<AcceleratorQueue> make_queue() {
+        return make_queue(std::nullopt);
+    }
+    /// Its number among the GPUs of the machine.
+    [[nodiscard]] virtual int ordinal() const noexcept = 0;
     /// Compiles a kernel, or finds it in a cache on disk unless that is null.
     [[nodiscard]] virtual std::shared_ptr<const AcceleratorCode> compile(
         const ShaderImpl &shader, bool may_alias, cache::ObjectCache *disk) = 0;

@@ -26,11 +26,12 @@ void EventState::wait(uint64_t records) {
     }
 }
 
-StreamQueue::StreamQueue(std::shared_ptr<DeviceImpl> device, bool threaded)
+StreamQueue::StreamQueue(std::shared_ptr<DeviceImpl> device, bool threaded,
+                         std::optional<void *> native)
     : _state{std::make_shared<State>()} {
     _state->device = std::move(device);
     if (_state->device->accelerator) {
-        _state->work = _state->device->accelerator->make_queue();
+        _state->work = _state->device->accelerator->make_queue(native);
     }
     if (!threaded) {
         return;

@@ -36,7 +36,8 @@ public:
     /// What a command may be skipped for: nothing, or an earlier error.
     enum class Kind : uint8_t { SKIPPABLE, ALWAYS };
 
-    StreamQueue(std::shared_ptr<DeviceImpl> device, bool threaded);
+    StreamQueue(std::shared_ptr<DeviceImpl> device, bool threaded,
+                std::optional<void *> native = std::nullopt);
     /// Runs what waits, then ends the thread. A callback may be the one that drops its own stream.
     ~StreamQueue();
     StreamQueue(const StreamQueue &) = delete;

@@ -123,8 +123,17 @@ void Event::synchronize() const {
 
 Stream::Stream(Device device, StreamOptions options) : _device{std::move(device)} {
     const auto &impl = _device.shared_impl();
+    if (options.native && !impl->accelerator) {
+        throw ValueError{"StreamOptions::native is a stream of CUDA; device '" + impl->name +
+                         "' has none, leave it out"};
+    }
+    if (options.native && options.async) {
+        throw ValueError{
+            "StreamOptions::native with async: a native stream is asynchronous by itself, "
+            "leave async out"};
+    }
     if (options.async || impl->accelerator) {
-        _queue = std::make_unique<StreamQueue>(impl, options.async);
+        _queue = std::make_unique<StreamQueue>(impl, options.async, options.native);
     }
 }
 
@@ -211,6 +220,11 @@ Stream &Stream::operator<<(const runtime::EventWait &wait) {
     } else {
         wait.state->wait(wait.records);
     }
+    return *this;
+}
+
+Stream &Stream::dispatch(const Shader &shader, std::span<const Argument> arguments, SourceLoc loc) {
+    submit(shader.shared_impl(), arguments.data(), static_cast<int>(arguments.size()), loc);
     return *this;
 }
 

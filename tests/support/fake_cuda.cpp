@@ -211,6 +211,10 @@ FAKE int cuCtxPopCurrent_v2(ContextHandle *) {
     --s.pushed;
     return SUCCESS;
 }
+FAKE int cuCtxSynchronize() {
+    ENTER("cuCtxSynchronize");
+    return s.pending;
+}
 FAKE int cuMemGetInfo_v2(size_t *free, size_t *total) {
     ENTER("cuMemGetInfo_v2");
     *free = s.limit - s.used;

@@ -82,6 +82,9 @@ public:
     /// What is known of the compiled kernel: its plan, memory and times.
     [[nodiscard]] const ShaderMetadata &metadata() const;
     [[nodiscard]] const runtime::ShaderImpl *impl() const noexcept { return _impl.get(); }
+    [[nodiscard]] const std::shared_ptr<const runtime::ShaderImpl> &shared_impl() const noexcept {
+        return _impl;
+    }
 
     /// Binds arguments in signature order: tensors for views, host numbers for scalars.
     template<class... A> [[nodiscard]] auto operator()(const A &...arguments) const;

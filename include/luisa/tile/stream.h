@@ -49,6 +49,11 @@ struct StreamOptions {
     /// A thread of its own runs the commands; submission checks arguments and returns. Otherwise each command
     /// runs in the submitting thread at submission.
     bool async = false;
+    /// A stream of the CUDA driver (`CUstream`, `cudaStream_t`) to submit to instead of one of its own; null is
+    /// the driver's default one. It must live until its last command has run. Kernels that print or check are
+    /// waited for, since its owner would wait where we do not see it. ValueError on other devices and with
+    /// `async`.
+    std::optional<void *> native{};
 };
 
 /// An ordered queue of work; use it from one thread at a time. Tensors, shaders and events may be freed while
@@ -85,6 +90,9 @@ public:
     /// Records the time at which all earlier work is done.
     Stream &operator<<(const Event &event);
     Stream &operator<<(const runtime::EventWait &wait);
+    /// The same as `*this << shader(…).dispatch()` for a list that only the run knows.
+    Stream &dispatch(const Shader &shader, std::span<const runtime::Argument> arguments,
+                     SourceLoc loc = SourceLoc::current());
     /// The same as `*this << luisa::tile::synchronize()`.
     void synchronize() { *this << runtime::Synchronize{}; }
 

@@ -37,8 +37,9 @@ std::string GpuDevice::description() const {
 
 std::shared_ptr<void> GpuDevice::allocate(size_t bytes) { return _pool->allocate(bytes); }
 
-std::unique_ptr<AcceleratorQueue> GpuDevice::make_queue() {
+std::unique_ptr<AcceleratorQueue> GpuDevice::make_queue(std::optional<void *> native) {
     QueueOptions options;
+    options.native = native;
     options.synchronous = _owner.options.validate;
     options.print = [owner = &_owner](const std::string &line) { owner->print_line(line); };
     return std::make_unique<Queue>(_context, _pool, std::move(options));

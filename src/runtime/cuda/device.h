@@ -16,7 +16,9 @@ public:
     GpuDevice(int ordinal, DeviceImpl &owner);
     [[nodiscard]] std::string description() const override;
     [[nodiscard]] std::shared_ptr<void> allocate(size_t bytes) override;
-    [[nodiscard]] std::unique_ptr<AcceleratorQueue> make_queue() override;
+    [[nodiscard]] std::unique_ptr<AcceleratorQueue> make_queue(
+        std::optional<void *> native) override;
+    [[nodiscard]] int ordinal() const noexcept override { return _context->ordinal; }
     [[nodiscard]] std::shared_ptr<const AcceleratorCode> compile(
         const ShaderImpl &shader, bool may_alias, tile::cache::ObjectCache *disk) override;
 

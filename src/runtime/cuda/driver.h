@@ -97,6 +97,7 @@ struct Driver {
     int (*primary_context_release)(int device);
     int (*context_push)(ContextHandle context);
     int (*context_pop)(ContextHandle *context);
+    int (*context_synchronize)();
     int (*mem_get_info)(size_t *free, size_t *total);
     int (*mem_alloc)(DevicePointer *pointer, size_t bytes);
     int (*mem_free)(DevicePointer pointer);

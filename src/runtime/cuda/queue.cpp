@@ -23,7 +23,9 @@ Queue::Queue(std::shared_ptr<const Context> context, std::shared_ptr<MemoryPool>
              QueueOptions options)
     : _context{std::move(context)}, _pool{std::move(pool)}, _options{std::move(options)},
       _kept{std::make_shared<Kept>()} {
-    {
+    if (_options.native) {
+        _stream = static_cast<StreamHandle>(*_options.native);
+    } else {
         Context::Current current{*_context};
         _context->check(_context->cu.stream_create(&_stream, non_blocking), "cuStreamCreate");
     }
@@ -35,7 +37,19 @@ Queue::~Queue() {
     if (_context->abandoned()) {
         return;
     }
+    finish();
+    _kept->release_all();
+}
+
+/// Returns when nothing of this stream runs; errors are not asked for any more.
+void Queue::finish() {
     try {
+        if (_options.native) {
+            // Its owner may have destroyed it by now; the device is there.
+            Context::Current current{*_context};
+            _context->cu.context_synchronize();
+            return;
+        }
         synchronize();
     } catch (const std::exception &) {
         // Nobody asked for it.
@@ -46,7 +60,6 @@ Queue::~Queue() {
     } catch (const Error &) {
         // A broken context has no streams.
     }
-    _kept->release_all();
 }
 
 void Queue::launch(const ShaderImpl &shader, std::shared_ptr<const AcceleratorCode> code,
@@ -83,7 +96,7 @@ void Queue::run(const std::string &name, std::shared_ptr<const Code> code,
         launch_phase(phase, name, block.data(), loc);
     }
     keep(std::move(code));
-    if (_options.synchronous) {
+    if (_options.synchronous || (_options.native && !_said.empty())) {
         wait_for_stream();
     } else if (_kept->unmarked() >= launches_a_mark) {
         _kept->release_reached();

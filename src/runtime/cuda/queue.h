@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace luisa::tile::runtime::cuda {
@@ -57,6 +58,8 @@ private:
 struct QueueOptions {
     bool synchronous = false;///< waits after each launch, so that errors name just that one
     std::function<void(const std::string &)> print;
+    std::optional<void *>
+        native{};///< a stream that others made and keep; kernels that report are waited for
 };
 
 /// A stream of the driver.
@@ -96,6 +99,7 @@ private:
                       SourceLoc loc);
     std::shared_ptr<void> report_buffer(const Code &code);
     void wait_for_stream();
+    void finish();
     void deliver(const Said &said);
     [[noreturn]] void fail(int result, const char *call);
     void copy_rows(const CopyCommand &copy);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_peers.py SUITE…: our kernels on a GPU beside PyTorch's (eager and compiled) and Triton's, in one table of ratios.
+"""gpu_peers.py SUITE…: our kernels on a GPU beside PyTorch's (eager and compiled) and Triton's, in a table of ratios.
 
 Runs luisa-tile-bench on the device, then times the peers on the same shapes by the same protocol: events of the device;
 `burst` in shuffled order after idle gaps, `sustained` back to back; other data read through the cache before each call.
@@ -26,20 +26,28 @@ IDLE_GAP = 5e-3
 BURST_ROUNDS, QUICK_ROUNDS = 15, 3
 SUSTAINED_US = 1e5
 LEAST_CALLS, MOST_CALLS = 10, 200
+PEERS = ["eager", "compile", "triton", "copy"]
 SUITES = ["rows", "reduce", "scan", "sort", "topk", "transpose", "gemm"]
 
 
 def parse():
+    """The command line."""
     here = pathlib.Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suites", nargs="*", default=SUITES, metavar="SUITE", help=f"default: {' '.join(SUITES)}")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--case", default="", help="only cases whose names contain this regular expression")
-    parser.add_argument("--bench", default=str(here / "luisa-tile-bench"), help="the program, by default beside this file")
+    parser.add_argument("--bench", default=str(here / "luisa-tile-bench"),
+                        help="the program, by default beside this file")
     parser.add_argument("--ours", help="lines that luisa-tile-bench has written, instead of running it")
     parser.add_argument("--json", help="write one object a line, as luisa-tile-bench does, to this file")
+    parser.add_argument("--peers", default=",".join(PEERS), help="which, such as eager,copy")
     parser.add_argument("--quick", action="store_true", help="few rounds: a check, not a measurement")
-    return parser.parse_args()
+    options = parser.parse_args()
+    unknown = set(options.peers.split(",")) - set(PEERS)
+    if unknown:
+        parser.error(f"--peers has {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
+    return options
 
 
 def our_lines(options):
@@ -59,16 +67,18 @@ def our_lines(options):
 class Peers:
     """The same work by other libraries: a function of the tensors for each case."""
 
-    def __init__(self, torch, device):
-        self.torch, self.device = torch, device
+    def __init__(self, torch, device, wanted):
+        self.torch, self.device, self.wanted = torch, device, wanted
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.manual_seed(1)
         self.failed = collections.Counter()
+        self.triton = None
+        if "triton" not in wanted:
+            return
         try:
             import gpu_triton
             self.triton = gpu_triton
         except Exception as error:  # Triton may be missing, or fail for want of a compiler.
-            self.triton = None
             print(f"no Triton: {error}".splitlines()[0])
 
     def tensor(self, *extents):
@@ -108,7 +118,7 @@ class Peers:
             return {}
         function, arguments = work
         calls = {"eager": lambda: function(*arguments)}
-        if suite not in ("gemm", "sort", "topk"):
+        if "compile" in self.wanted and suite not in ("gemm", "sort", "topk"):
             compiled = self.torch.compile(function, dynamic=False)
             calls["compile"] = lambda: compiled(*arguments)
         if suite != "gemm":
@@ -118,7 +128,8 @@ class Peers:
             run = self.triton.call(suite, case.partition("-")[2], arguments)
             if run:
                 calls["triton"] = run
-        return {name: call for name, call in calls.items() if self.runs(suite, case, name, call, function, arguments)}
+        return {name: call for name, call in calls.items()
+                if name in self.wanted and self.runs(suite, case, name, call, function, arguments)}
 
     def runs(self, suite, case, name, call, function, arguments):
         """Whether a peer works here, and gives what PyTorch's eager function gives."""
@@ -185,7 +196,7 @@ def time_peers(options, lines):
     if not torch.cuda.is_available():
         print("no peers: PyTorch sees no GPU")
         return {}, ""
-    peers = Peers(torch, options.device)
+    peers = Peers(torch, options.device, options.peers.split(","))
     cases = list(dict.fromkeys((line["suite"], line["case"]) for line in lines))
     # Variants of ours are one case of a peer's.
     calls = {}
@@ -205,14 +216,14 @@ def time_peers(options, lines):
 
 
 def print_table(lines, times):
-    names = sorted({key[2] for key in times}, key=["eager", "compile", "triton", "copy"].index)
+    names = sorted({key[2] for key in times}, key=PEERS.index)
     print(f"\n{'suite':<10}{'case':<26}{'mode':<10}{'ours us':>10}" + "".join(f"{n:>10}{'ratio':>7}" for n in names))
     ratios = collections.defaultdict(list)
     for line in lines:
         text = f"{line['suite']:<10}{line['case']:<26}{line['mode']:<10}{line['ours_us']:>10.1f}"
         for name in names:
             us = times.get((line["suite"], line["case"], name, line["mode"]))
-            text += f"{us:>10.1f}{us / line['ours_us']:>7.2f}" if us else f"{'-':>10}{'-':>7}"
+            text += f"{us:>10.1f} {us / line['ours_us']:>6.2f}" if us else f"{'-':>10}{'-':>7}"
             if us:
                 ratios[line["suite"], line["mode"], name].append(us / line["ours_us"])
         print(text)

@@ -6,7 +6,8 @@ add_library(LuisaTile::tile ALIAS luisa_tile)
 set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 set_target_properties(luisa_tile PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  EXPORT_NAME tile LINK_DEPENDS ${exports})
+  EXPORT_NAME tile LINK_DEPENDS ${exports} # libraries beside it are found whoever loads it
+  BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 target_compile_definitions(luisa_tile PRIVATE LUISA_TILE_VERSION="${PROJECT_VERSION}")
 target_compile_features(luisa_tile PUBLIC cxx_std_20)
 target_include_directories(luisa_tile PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

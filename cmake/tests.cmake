@@ -161,6 +161,9 @@ endforeach()
 add_test(NAME tool.exports COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_exports.py
                                    $<TARGET_FILE:luisa_tile>)
 set_tests_properties(tool.exports PROPERTIES LABELS tool TIMEOUT 60)
+add_test(NAME tool.wheel COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_wheel.py)
+set_tests_properties(tool.wheel PROPERTIES LABELS tool TIMEOUT 60 ENVIRONMENT
+  "PYTHONDONTWRITEBYTECODE=1;LUISA_TILE_LIBRARY=$<TARGET_FILE:luisa_tile>")
 add_library(registered_kernels MODULE ${PROJECT_SOURCE_DIR}/tests/python/registered_kernels.cpp)
 target_link_libraries(registered_kernels PRIVATE luisa_tile)
 add_test(NAME tool.python COMMAND python3 -m unittest discover -v -s ${PROJECT_SOURCE_DIR}/tests/python)

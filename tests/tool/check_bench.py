@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_bench.py PROGRAM: luisa-tile-bench writes the JSON that readers rely on, and refuses what it cannot do."""
 
+import contextlib
+import io
 import json
 import pathlib
 import re
@@ -22,7 +24,12 @@ REFUSED = {
     "not a regular expression": ["gemm", "--case", "["],
     "leaves no case of gemm, rows": ["gemm", "rows", "--case", "nothing"],
     "SUITE is required": [],
+    "unknown device 'cuda:x'": ["rows", "--device", "cuda:x"],
+    "suite 'model' is measured on the CPU only": ["rows", "model", "--device", "cuda-emulator"],
+    "--peers and --clock are of the CPU": ["rows", "--device", "cuda-emulator", "--clock", "cpu"],
+    "--case 'nothing' leaves no case;": ["rows", "--device", "cuda-emulator", "--case", "nothing"],
 }
+GPU_SUITES = ["rows", "reduce", "scan", "sort", "topk", "transpose", "gemm"]
 problems = []
 
 
@@ -33,6 +40,14 @@ def check(truth, message):
 
 def run(program, arguments):
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+
+
+def check_gpu_row(row):
+    where = f"{row.get('suite')} {row.get('case')} on the emulator"
+    check(list(row) == KEYS, f"{where}: keys {list(row)}")
+    check(row["device"] == "cuda-emulator" and row["mode"] == "check" and row["ours_us"] is None, where)
+    check(row["peer"] is None and row["limit_fraction"] is None, where)
+    check(0 <= row["max_error"] < 1e-4, f"{where}: max_error {row['max_error']}")
 
 
 def check_row(row):
@@ -48,7 +63,7 @@ def check_row(row):
     check(re.fullmatch("[0-9a-f]{16}", row["plan"]), f"{where}: plan {row['plan']}")
 
 
-def measure(program, arguments):
+def measure(program, arguments, check_one=check_row):
     """The rows that a run writes, and what it prints."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "out.json"
@@ -56,7 +71,7 @@ def measure(program, arguments):
         check(done.returncode == 0, f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}")
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for row in rows:
-        check_row(row)
+        check_one(row)
     return rows, done.stdout
 
 
@@ -81,6 +96,48 @@ def check_lines(program):
         check(name in names, f"{name} was not measured")
 
 
+def check_gpu(program):
+    """Every suite that is measured on GPUs, as far as the emulator goes; a peer's function for each case."""
+    rows, text = measure(program, [*GPU_SUITES, "--device", "cuda-emulator"], check_gpu_row)
+    check({row["suite"] for row in rows} == set(GPU_SUITES), f"suites {sorted({r['suite'] for r in rows})}")
+    check("cases are too large for the emulator" in text, "large cases were not named")
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+    import gpu_peers
+    lines = [dict(row, mode=mode, ours_us=2.0) for row in rows for mode in ("burst", "sustained")]
+    times = {(row["suite"], row["case"], name, row["mode"]): us
+             for row in lines for name, us in (("eager", 3.0), ("copy", 1.0)) if row["suite"] != "scan"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "all.json"
+        gpu_peers.write_json(path, lines, times, "2.0")
+        joined = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        gpu_peers.print_table(lines, times)
+    check("rows against eager, burst: geometric mean 1.50, minimum 1.50, 0 of 9 lose" in printed.getvalue(),
+          f"table:\n{printed.getvalue()}")
+    alone = [row for row in joined if row["suite"] == "scan"]
+    check(all(list(row) == KEYS for row in joined), "keys of joined lines")
+    check(alone and all(row["peer"] is None for row in alone), "a case without peers is not alone")
+    check(len(joined) == len(alone) + 2 * (len(lines) - len(alone)), f"{len(joined)} joined lines")
+    check({row["ratio"] for row in joined if row["peer"] == "copy"} == {0.5}, "ratios to the copy")
+    check_peer_functions(gpu_peers, rows)
+
+
+def check_peer_functions(gpu_peers, rows):
+    """Each case has a function of PyTorch, which is tried where that is installed."""
+    try:
+        import torch
+    except ImportError as error:
+        print(f"functions of peers are not tried: {error}")
+        return
+    peers = gpu_peers.Peers(torch, "cpu", ["eager"])
+    for row in rows:
+        work = peers.work(row["suite"], row["case"])
+        check(work is not None, f"{row['suite']} {row['case']}: no function of PyTorch")
+        if work:
+            function, arguments = work
+            function(*arguments)
+
+
 def check_peer(program):
     """An installed peer is compared with; for another one the command that brings it is printed."""
     rows, text = measure(program, ["gemm", "--case", "^7x5x3$", "--peers", "openblas"])
@@ -97,6 +154,7 @@ def main():
     program = sys.argv[1]
     check_suites(program)
     check_lines(program)
+    check_gpu(program)
     check_peer(program)
     for message, arguments in REFUSED.items():
         done = run(program, arguments)

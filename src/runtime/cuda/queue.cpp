@@ -48,11 +48,14 @@ void Queue::finish() {
             // Its owner may have destroyed it by now; the device is there.
             Context::Current current{*_context};
             _context->cu.context_synchronize();
-            return;
+        } else {
+            synchronize();
         }
-        synchronize();
     } catch (const std::exception &) {
         // Nobody asked for it.
+    }
+    if (_options.native) {
+        return;
     }
     try {
         Context::Current current{*_context};

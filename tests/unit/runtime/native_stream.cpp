@@ -43,6 +43,22 @@ TEST_F(NativeStream, is_neither_made_nor_destroyed_nor_waited_for_after_its_owne
     EXPECT_EQ(calls("cuCtxSynchronize"), 1);
 }
 
+TEST_F(NativeStream, is_left_alone_when_the_device_is_broken) {
+    auto device = Device::create("cuda:1", {.cache = false});
+    {
+        Stream stream{device, {.native = nullptr}};
+        // No memory of the device's own, which a broken context would keep.
+        float numbers[4];
+        Tensor<float, 1> y{numbers, {4}};
+        stream << device.jit(storing())(y).dispatch();
+        fail_device(ILLEGAL_ADDRESS);
+        EXPECT_THROW(stream << synchronize(), DeviceError);
+        fail_device(0);
+        EXPECT_THROW(stream << device.jit(storing())(y).dispatch(), StateError);
+    }
+    EXPECT_EQ(calls("cuStreamDestroy_v2"), 0);
+}
+
 TEST_F(NativeStream, waits_for_kernels_that_print_or_check) {
     auto device = Device::create("cuda", {.cache = false});
     read_reports();
@@ -55,7 +71,7 @@ TEST_F(NativeStream, waits_for_kernels_that_print_or_check) {
     });
     auto y = make_tensor<float>(device, 4);
     stream << device.jit(checked)(y).dispatch();
-    EXPECT_EQ(calls("cuStreamSynchronize"), 1);
+    EXPECT_EQ(calls("cuStreamSynchronize"), 2) << "for the kernel, and for what it said";
 }
 
 TEST_F(NativeStream, is_of_cuda_and_asynchronous_by_itself) {

@@ -90,8 +90,8 @@ public:
     Tensor(T *data, Extents extents) : Tensor{data, extents, dense(extents)} {}
     /// Memory that lives as long as `owner`, which goes with the last tensor and command that uses it.
     Tensor(std::shared_ptr<void> owner, T *data, Extents extents, Extents strides)
-        : _owner{std::move(owner)}, _data{data}, _extents{extents}, _strides{strides}, _alive{true} {
-    }
+        : _owner{std::move(owner)}, _data{data}, _extents{extents}, _strides{strides}, _alive{
+                                                                                           true} {}
     Tensor(const Tensor &) = default;
     Tensor &operator=(const Tensor &) = default;
     /// The other one has no memory any more: a kernel that gets it throws LifetimeError.

@@ -22,12 +22,13 @@ import tempfile
 import time
 
 FLUSH = (8192, 4096)
+FLUSH_PASSES = 8  # longer than a call takes to be submitted from Python after an idle gap
 IDLE_GAP = 5e-3
 BURST_ROUNDS, QUICK_ROUNDS = 15, 3
 SUSTAINED_US = 1e5
 LEAST_CALLS, MOST_CALLS = 10, 200
 PEERS = ["eager", "compile", "triton", "copy"]
-SUITES = ["rows", "reduce", "scan", "sort", "topk", "transpose", "gemm"]
+SUITES = ["rows", "fused", "reduce", "scan", "sort", "topk", "transpose", "gemm", "whole"]
 
 
 def parse():
@@ -92,7 +93,16 @@ class Peers:
         if suite == "gemm":
             m, n, k = extents
             return torch.mm, (self.tensor(m, k), self.tensor(k, n))
+        if suite == "whole":
+            x = self.tensor(*extents)
+            return {"sum": (torch.sum, (x,)), "scan": (lambda x: torch.cumsum(x, 0), (x,)),
+                    "sort": (lambda x: torch.sort(x, stable=True), (x,)),
+                    "histogram": (lambda x: torch.bincount(x, minlength=4096),
+                                  (torch.randint(4096, extents, device=self.device, dtype=torch.int32),)),
+                    }.get(kind)
         rows, columns = extents
+        if suite == "fused":
+            return self.fused(rows, columns, *kind.partition("-bf16")[:2])
         x = self.tensor(rows, columns)
         weights = (self.tensor(columns), self.tensor(columns)) if suite == "rows" else ()
         table = {
@@ -111,6 +121,29 @@ class Peers:
             return lambda x: torch.topk(x, int(kind), 1), (x,)
         return table.get((suite, kind))
 
+    def fused(self, rows, columns, kind, narrow):
+        """What lies between products, in f32 or bf16."""
+        torch, functional = self.torch, self.torch.nn.functional
+        half = columns // 2
+
+        def rope(x, z):
+            low, high, c, s = x[:, :half], x[:, half:], z[:, :half], z[:, half:]
+            return torch.cat((low * c - high * s, high * c + low * s), 1)
+
+        x, z = (4 * self.tensor(rows, columns).to(torch.bfloat16 if narrow else torch.float32) for _ in range(2))
+        labels = torch.arange(rows, device=self.device) * 7919 % columns
+        table = {
+            "softmax": (lambda x: torch.softmax(x, 1), (x,)),
+            "masked-softmax": (lambda x, z: torch.softmax(x.masked_fill(z <= 0, -math.inf), 1), (x, z)),
+            "layernorm": (lambda x, w, b: functional.layer_norm(x, (columns,), w, b, 1e-5), (x, z[0], z[1])),
+            "rmsnorm": (lambda x, w: functional.rms_norm(x, (columns,), w, 1e-5), (x, z[0])),
+            "gelu-residual": (lambda x, z: functional.gelu(x) + z, (x, z)),
+            "swiglu": (lambda x, z: functional.silu(x) * z, (x, z)),
+            "rope": (rope, (x, z)),
+            "cross-entropy": (lambda x, l: functional.cross_entropy(x.float(), l, reduction="none"), (x, labels)),
+        }
+        return table.get(kind)
+
     def calls(self, suite, case):
         """Peer's name -> what runs the case once."""
         work = self.work(suite, case)
@@ -118,7 +151,7 @@ class Peers:
             return {}
         function, arguments = work
         calls = {"eager": lambda: function(*arguments)}
-        if "compile" in self.wanted and suite not in ("gemm", "sort", "topk"):
+        if "compile" in self.wanted and suite not in ("gemm", "sort", "topk", "whole"):
             compiled = self.torch.compile(function, dynamic=False)
             calls["compile"] = lambda: compiled(*arguments)
         if suite != "gemm":
@@ -131,6 +164,11 @@ class Peers:
         return {name: call for name, call in calls.items()
                 if name in self.wanted and self.runs(suite, case, name, call, function, arguments)}
 
+    def bounds(self, got):
+        """How far a peer may be from PyTorch's eager function, which rounds bf16 where others do not."""
+        narrow = got.dtype == self.torch.bfloat16
+        return {"rtol": 5e-2 if narrow else 1e-3, "atol": 5e-2 if narrow else 1e-4}
+
     def runs(self, suite, case, name, call, function, arguments):
         """Whether a peer works here, and gives what PyTorch's eager function gives."""
         torch = self.torch
@@ -139,7 +177,7 @@ class Peers:
                 got = call()
             torch.cuda.synchronize()
             if name in ("compile", "triton"):
-                torch.testing.assert_close(got, function(*arguments), rtol=1e-3, atol=1e-4)
+                torch.testing.assert_close(got, function(*arguments), **self.bounds(got))
             return True
         except Exception as error:
             if not self.failed[name]:
@@ -159,7 +197,8 @@ class Clock:
     def submit(self, call):
         torch = self.torch
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.amax(self.source, 1, out=self.sink)
+        for _ in range(FLUSH_PASSES):
+            torch.amax(self.source, 1, out=self.sink)
         start.record()
         call()
         end.record()

@@ -23,6 +23,8 @@ private:
         std::function<void(lt::Stream &)> launch;
         std::vector<double> burst;///< microseconds
     };
+    /// Every case that was asked for; ValueError when there is none.
+    void prepare_all();
     void prepare(const std::string &suite, const Case &c);
     void measure_burst();
     void measure_sustained();

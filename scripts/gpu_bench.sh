@@ -32,7 +32,9 @@ PYTHONPATH=$work/python LUISA_TILE_LIBRARY=$(echo "$work"/lib/libluisa_tile.so.*
     part "$python" -m unittest discover -v -s "$work/tests/python" -p 'test_torch.py'
 peers="$python $work/bin/gpu_peers.py"
 part $peers rows --json "$OUT/rows.json"
+part $peers fused --peers eager,compile,copy --case '^(4096x4096|16384x1024|4095)' --json "$OUT/fused.json"
 part $peers reduce transpose --peers eager,compile,copy --json "$OUT/reduce.json"
 part $peers gemm topk sort --peers eager,copy --json "$OUT/order.json"
+part $peers whole --peers eager,copy --json "$OUT/whole.json"
 part $peers scan --peers eager,copy --json "$OUT/scan.json"
 exit $status

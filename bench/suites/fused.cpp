@@ -152,16 +152,16 @@ void reference_row(FusedKind kind, const Row &row, double *out) {
 
 /// What is measured and what it is measured with; `z` has as many rows as x, or two, or none.
 template<class T> struct Arrays {
-    Tensor<T, 2> x, z;
-    Tensor<int64_t, 1> labels;
-    Tensor<T, 2> y;
-    Tensor<float, 1> losses;
+    Mirror<T, 2> x, z;
+    Mirror<int64_t, 1> labels;
+    Mirror<T, 2> y;
+    Mirror<float, 1> losses;
 };
 
-template<class T> std::vector<double> numbers(const Tensor<T, 2> &t) {
+template<class T> std::vector<double> numbers(const Mirror<T, 2> &t) {
     std::vector<double> all(static_cast<size_t>(t.size()));
     for (size_t i = 0; i < all.size(); ++i) {
-        all[i] = static_cast<double>(static_cast<float>(t.data()[i]));
+        all[i] = static_cast<double>(static_cast<float>(t.host()[i]));
     }
     return all;
 }
@@ -178,23 +178,26 @@ std::vector<double> reference(FusedKind kind, const Arrays<T> &t, int64_t rows, 
                 z.data(),
                 z.data() + columns,
                 columns,
-                t.labels.at(r)};
+                t.labels.host()[r]};
         row.z = z.data() + (weights ? 0 : r * columns);
         reference_row(kind, row, &all[static_cast<size_t>(r * width)]);
     }
     return all;
 }
 
-template<class T> void fill_rounded(const Tensor<T, 2> &t, uint32_t seed) {
+template<class T> void fill_rounded(const Mirror<T, 2> &t, uint32_t seed) {
     std::vector<float> values(static_cast<size_t>(t.size()));
     fill(values.data(), t.size(), seed);
     for (size_t i = 0; i < values.size(); ++i) {
-        t.data()[i] = static_cast<T>(4 * values[i]);
+        t.host()[i] = static_cast<T>(4 * values[i]);
     }
+    t.push();
 }
 
 template<class T> Subject compile(const Device &device, FusedKind kind, const Arrays<T> &t) {
-    auto make = [&](const auto &source) { return make_subject(device, source, t.x, t.z, t.y); };
+    auto make = [&](const auto &source) {
+        return make_subject(device, source, t.x.tensor(), t.z.tensor(), t.y.tensor());
+    };
     using F = Tile<float>;
     switch (kind) {
         case FusedKind::SOFTMAX:
@@ -218,46 +221,51 @@ template<class T> Subject compile(const Device &device, FusedKind kind, const Ar
             return make(
                 by_rows<T>([](const F &x, const F &z, const Axis &) { return ops::swiglu(x, z); }));
         case FusedKind::ROPE: return make(rope_source<T>());
-        default: return make_subject(device, cross_entropy_source<T>(), t.x, t.labels, t.losses);
+        default:
+            return make_subject(device, cross_entropy_source<T>(), t.x.tensor(), t.labels.tensor(),
+                                t.losses.tensor());
     }
 }
 
 template<class T>
 Subject prepare(const Device &device, FusedKind kind, int64_t rows, int64_t columns) {
     bool weights = kind == FusedKind::LAYERNORM || kind == FusedKind::RMSNORM;
-    Arrays<T> t{make_tensor<T>(device, rows, columns),
-                make_tensor<T>(device, weights ? 2 : rows, columns),
-                make_tensor<int64_t>(device, rows), make_tensor<T>(device, rows, columns),
-                make_tensor<float>(device, rows)};
+    Arrays<T> t{Mirror<T, 2>{device, rows, columns},
+                Mirror<T, 2>{device, weights ? int64_t{2} : rows, columns},
+                Mirror<int64_t, 1>{device, rows}, Mirror<T, 2>{device, rows, columns},
+                Mirror<float, 1>{device, rows}};
     fill_rounded(t.x, 1);
     fill_rounded(t.z, 2);
     for (int64_t r = 0; r < rows; ++r) {
-        t.labels.at(r) = r * 7919 % columns;
+        t.labels.host()[r] = r * 7919 % columns;
     }
+    t.labels.push();
     auto subject = compile(device, kind, t);
     bool entropy = kind == FusedKind::CROSS_ENTROPY;
     FusedProblem problem{kind,
                          sizeof(T) == 2,
                          rows,
                          columns,
-                         t.x.data(),
-                         t.z.data(),
-                         t.labels.data(),
-                         entropy ? static_cast<void *>(t.losses.data()) : t.y.data()};
+                         t.x.host(),
+                         t.z.host(),
+                         t.labels.host(),
+                         entropy ? static_cast<void *>(t.losses.host()) : t.y.host()};
     subject.peer = [t, problem](Peer &peer) { return peer.call(problem); };
     auto expected = std::make_shared<std::vector<double>>(reference(kind, t, rows, columns));
     subject.error = [t, expected, entropy] {
         if (entropy) {
-            return max_error(t.losses.data(), *expected);
+            return max_error(t.losses, *expected);
         }
+        t.y.pull();
         std::vector<float> values(expected->size());
-        std::transform(t.y.data(), t.y.data() + t.y.size(), values.begin(),
+        std::transform(t.y.host(), t.y.host() + t.y.size(), values.begin(),
                        [](T value) { return static_cast<float>(value); });
         return max_error(values.data(), *expected);
     };
     subject.poison = [t] {
-        fill_nan(t.losses.data(), t.losses.size());
-        std::fill_n(t.y.data(), t.y.size(), static_cast<T>(std::nanf("")));
+        fill_nan(t.losses);
+        std::fill_n(t.y.host(), t.y.size(), static_cast<T>(std::nanf("")));
+        t.y.push();
     };
     return subject;
 }
@@ -278,12 +286,13 @@ constexpr Family families[] = {
     {"cross-entropy", FusedKind::CROSS_ENTROPY, 1},
 };
 
-std::vector<Case> cases() {
+using Sizes = std::vector<std::array<int64_t, 2>>;
+
+std::vector<Case> cases_of(const Sizes &sizes) {
     std::vector<Case> all;
     for (const auto &family : families) {
         for (bool narrow : {false, true}) {
-            for (auto [rows, width] :
-                 {std::array<int64_t, 2>{17, 65}, {129, 768}, {257, 1538}, {1024, 4097}}) {
+            for (auto [rows, width] : sizes) {
                 // Pairs need an even number of columns.
                 auto columns = family.kind == FusedKind::ROPE ? width / 2 * 2 : width;
                 auto bytes = family.tiles * static_cast<double>(rows * columns);
@@ -303,7 +312,14 @@ std::vector<Case> cases() {
     return all;
 }
 
-const Registered fused{{"fused", "what lies between products, over rows of f32 and bf16", cases}};
+std::vector<Case> cases() { return cases_of({{17, 65}, {129, 768}, {257, 1538}, {1024, 4097}}); }
+std::vector<Case> gpu_cases() {
+    return cases_of(
+        {{4096, 4096}, {16384, 1024}, {1024, 16384}, {4095, 4097}, {257, 1538}, {17, 65}});
+}
+
+const Registered fused{
+    {"fused", "what lies between products, over rows of f32 and bf16", cases, gpu_cases}};
 
 }// namespace
 

@@ -153,18 +153,24 @@ class Registered(unittest.TestCase):
         self.assertEqual(luisa_tile.registered(), ["rows.rmsnorm"])
         expected = x / np.sqrt((x.astype(np.float64)**2).mean(axis=1, keepdims=True) + 1e-5)
         np.testing.assert_allclose(y, expected, rtol=1e-5)
-        # Strides and extents of each call are the kernel's.
-        wide = np.random.default_rng(4).normal(size=(8, 40)).astype(np.float32)
-        part, out = wide[::2, 3:20], np.empty((4, 17), np.float32)
-        rmsnorm(part, out, 1e-5)
-        expected = part / np.sqrt((part.astype(np.float64)**2).mean(axis=1, keepdims=True) + 1e-5)
-        np.testing.assert_allclose(out, expected, rtol=1e-5)
-        rmsnorm(wide[::-1], out := np.empty_like(wide), 1e-5)
-        expected = wide[::-1] / np.sqrt((wide[::-1].astype(np.float64)**2).mean(axis=1, keepdims=True) + 1e-5)
-        np.testing.assert_allclose(out, expected, rtol=1e-5)
         with self.assertRaisesRegex(luisa_tile.errors.ValueError, "no kernel is registered as 'x'; there are "
                                                                   "'rows.rmsnorm'"):
             luisa_tile.kernel("x")
+
+    def test_strides_and_extents_are_those_of_each_call(self):
+        luisa_tile.load(os.environ["LUISA_TILE_TEST_KERNELS"])
+        wide = np.random.default_rng(4).normal(size=(8, 40)).astype(np.float32)
+        special = np.array([[np.inf, 1, 2], [np.nan, 1, 2], [0, -0.0, 0]], np.float32)
+        for device in DEVICES:
+            rmsnorm = luisa_tile.kernel("rows.rmsnorm", device=device)
+            for x in (wide, wide[::2, 3:20], wide[::-1, ::-1], wide.T, wide[:1, :1], wide[:0], wide[:, :0], special,
+                      np.broadcast_to(wide[:1], (5, 40))):
+                with self.subTest(device, shape=x.shape, strides=x.strides):
+                    y = np.full((x.shape[1], x.shape[0]), 7, np.float32).T
+                    rmsnorm(x, y, 1e-5)
+                    with np.errstate(all="ignore"):
+                        mean = (x.astype(np.float64)**2).sum(axis=1, keepdims=True) / max(x.shape[1], 1)
+                        np.testing.assert_allclose(y, x / np.sqrt(mean + 1e-5), rtol=1e-5)
 
 
 if __name__ == "__main__":

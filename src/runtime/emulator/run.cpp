@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t resident_blocks = 264;
 
 struct Free {
-    void operator()(void *p) const { std::free(p); }
+    size_t bytes;
+    void operator()(void *p) const { runtime::free_memory(p, bytes); }
 };
 
 /// What all blocks of a launch have in common.
@@ -67,7 +68,7 @@ void run_kernel(const compiler::EmulatorKernel &kernel, const uint64_t *args,
         launch.observer = observer.get();
         launch.seed = observer ? 1 : 0;
         auto bytes = phase.scratch_bytes * static_cast<size_t>(blocks) + 128;
-        std::unique_ptr<void, Free> scratch{runtime::allocate_memory(bytes)};
+        const std::unique_ptr<void, Free> scratch{runtime::allocate_memory(bytes), Free{bytes}};
         if (!scratch) {
             throw OutOfMemoryError{"no memory for " + std::to_string(bytes) +
                                    " bytes of scratch of a launch"};

@@ -41,4 +41,20 @@ TEST(EmulatorDevice, runs_kernels_observed_and_not) {
     }
 }
 
+TEST(EmulatorDevice, scratch_of_megabytes_goes_back_where_it_came_from) {
+    auto device = Device::create("cuda-emulator", {.threads = 2});
+    Stream stream{device};
+    auto x = make_tensor<float>(device, 1000), y = make_tensor<float>(device, 1000);
+    auto places = make_tensor<int64_t>(device, 1000);
+    for (int64_t i = 0; i < 1000; ++i) {
+        x.at(i) = static_cast<float>(i * 389 % 1000);
+    }
+    auto sort = device.jit(device_sort<float>());
+    stream << sort(x, y, places).dispatch() << sort(x, y, places).dispatch() << synchronize();
+    for (int64_t i = 0; i < 1000; ++i) {
+        EXPECT_EQ(y.at(i), static_cast<float>(i));
+        EXPECT_EQ(places.at(i) * 389 % 1000, i);
+    }
+}
+
 }// namespace luisa::tile::test

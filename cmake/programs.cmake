@@ -113,6 +113,15 @@ function(luisa_tile_program name folder)
   endif()
 endfunction()
 luisa_tile_program(luisa-tile tools/luisa-tile)
+if(TARGET luisa-tile)
+  # Explanations need what the machine can do, as the benchmarks measure it, and the sources of the examples.
+  target_sources(luisa-tile PRIVATE ${PROJECT_SOURCE_DIR}/bench/clock.cpp
+                                    ${PROJECT_SOURCE_DIR}/bench/kernels.cpp
+                                    ${PROJECT_SOURCE_DIR}/bench/machine.cpp)
+  target_include_directories(luisa-tile PRIVATE ${PROJECT_SOURCE_DIR}/bench)
+  target_compile_definitions(luisa-tile PRIVATE LUISA_TILE_EXAMPLES="${PROJECT_SOURCE_DIR}/examples")
+  target_link_libraries(luisa-tile PRIVATE fmt::fmt)
+endif()
 # Benchmarks open their peers (OpenBLAS, oneDNN, PyTorch) at run time, so they build without them.
 luisa_tile_program(luisa-tile-bench bench)
 if(TARGET luisa-tile-bench)

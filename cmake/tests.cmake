@@ -144,6 +144,24 @@ if(TARGET luisa-tile)
   add_test(NAME tool.draw COMMAND luisa-tile draw "swizzle{2, 0, 3} [64] -> [64]")
   set_tests_properties(tool.draw PROPERTIES LABELS tool TIMEOUT 60
                        PASS_REGULAR_EXPRESSION "<title>swizzle.2, 0, 3. .64. -&gt; .64.</title>")
+  # Pages of explanations: each example's beside what a device says, and one in a browser where there is one.
+  set(examples minilm)
+  foreach(source ${example_sources})
+    get_filename_component(name ${source} NAME_WE)
+    list(APPEND examples ${name})
+  endforeach()
+  foreach(source ${lesson_sources})
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "_.*" "" number ${name})
+    list(APPEND examples lesson_${number})
+  endforeach()
+  add_test(NAME tool.explain COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_explain.py
+                                     $<TARGET_FILE:luisa-tile> ${examples})
+  set_tests_properties(tool.explain PROPERTIES LABELS tool TIMEOUT 300)
+  add_test(NAME tool.explain.browser
+           COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_browser.py
+                   $<TARGET_FILE:luisa-tile> attention)
+  set_tests_properties(tool.explain.browser PROPERTIES LABELS tool TIMEOUT 600 SKIP_RETURN_CODE 77)
   add_test(NAME tool.fuzz COMMAND luisa-tile fuzz --seed 1 --count 2000 --coverage)
   set_tests_properties(tool.fuzz PROPERTIES LABELS tool TIMEOUT 300)
 endif()

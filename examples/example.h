@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "emit.h"
+
 #include <luisa/tile.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <initializer_list>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,22 +21,6 @@ using namespace luisa::tile;
 
 inline bool quick(int argc, char **argv) {
     return std::any_of(argv, argv + argc, [](const char *a) { return !std::strcmp(a, "--quick"); });
-}
-
-/// True if the kernels' text is asked for, not their run.
-inline bool emit_tir(int argc, char **argv) {
-    return std::any_of(argv, argv + argc,
-                       [](const char *a) { return !std::strcmp(a, "--emit-tir"); });
-}
-
-/// Prints the canonical TileIR of kernels with their source lines; on stderr, the C++ standard that
-/// the example was compiled as. The exit status.
-inline int print_tir(std::initializer_list<Kernel> kernels) {
-    for (const auto &kernel : kernels) {
-        std::printf("%s\n", kernel.ir_text(true).c_str());
-    }
-    std::fprintf(stderr, "%ld\n", static_cast<long>(__cplusplus));
-    return 0;
 }
 
 /// Random values in [-1, 1), the same in every run.

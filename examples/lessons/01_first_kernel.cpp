@@ -4,7 +4,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [kernel]
     auto add_vectors = tile_kernel(
         [](TensorView<const float, 1> A, TensorView<const float, 1> B, TensorView<float, 1> C) {
@@ -18,6 +18,9 @@ int main() {
         });
     // [end]
 
+    if (emit_tir(argc, argv)) {
+        return print_tir({add_vectors.capture(tensor_shape(1000), tensor_shape(1000), tensor_shape(1000))});
+    }
     // [run]
     auto device = Device::create("cpu");
     Stream stream{device};

@@ -4,7 +4,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [kernel]
     auto tables = tile_kernel([](TensorView<const int, 1> X, TensorView<const int, 1> Y,
                                  TensorView<int, 2> Sum, TensorView<int, 2> Swapped,
@@ -21,6 +21,10 @@ int main() {
     });
     // [end]
 
+    if (emit_tir(argc, argv)) {
+        return print_tir({tables.capture(tensor_shape(4), tensor_shape(4), tensor_shape(4, 4), tensor_shape(4, 4),
+                                         tensor_shape(4))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     auto x = make_tensor<int>(device, 4), y = make_tensor<int>(device, 4),

@@ -4,7 +4,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [blur]
     // Mean of each element and its neighbours. At the ends, neighbours outside of X read as zero
     // unless the load is given another value.
@@ -36,6 +36,10 @@ int main() {
     });
     // [end]
 
+    if (emit_tir(argc, argv)) {
+        return print_tir({blur.capture(tensor_shape(100), tensor_shape(100)),
+                          clean.capture(tensor_shape(100), tensor_shape(2))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     auto x = make_tensor<float>(device, 100), y = make_tensor<float>(device, 100),

@@ -4,7 +4,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [parallel]
     // Rows are independent of each other: any order, any number at once.
     auto kernel = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> Prefix,
@@ -45,6 +45,10 @@ int main() {
         }
     });
 
+    if (emit_tir(argc, argv)) {
+        return print_tir({kernel.capture(tensor_shape(3, 40), tensor_shape(3, 40), tensor_shape(3),
+                                         tensor_shape(3))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     auto x = make_tensor<float>(device, 3, 40), prefix = make_tensor<float>(device, 3, 40);

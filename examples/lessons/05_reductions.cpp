@@ -4,7 +4,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [policies]
     auto sums = tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Sums) {
         auto i = axis("i", X.extent(0));
@@ -26,6 +26,10 @@ int main() {
         });
     // [end]
 
+    if (emit_tir(argc, argv)) {
+        return print_tir({sums.capture(tensor_shape(1000), tensor_shape(3)),
+                          extremes.capture(tensor_shape(1000), tensor_shape(2), tensor_shape(2))});
+    }
     auto device = Device::create("cpu");
     auto oracle = Device::create("interpreter");
     Stream stream{device}, slow{oracle};

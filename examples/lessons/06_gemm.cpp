@@ -4,7 +4,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [kernel]
     constexpr int bm = 64, bn = 64, bk = 64;
     auto gemm = tile_kernel([=](TensorView<const float, 2> A, TensorView<const float, 2> B,
@@ -24,6 +24,10 @@ int main() {
     });
     // [end]
 
+    if (emit_tir(argc, argv)) {
+        return print_tir({gemm.capture(tensor_shape(150, 200), tensor_shape(200, 130), tensor_shape(130),
+                                       tensor_shape(150, 130))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     constexpr int M = 150, N = 130, K = 200;

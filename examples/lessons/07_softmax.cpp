@@ -4,7 +4,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [kernel]
     auto softmax = tile_kernel([](TensorView<const float, 2> X, TensorView<const int64_t, 1> Length,
                                   TensorView<float, 2> Y) {
@@ -21,6 +21,9 @@ int main() {
     });
     // [end]
 
+    if (emit_tir(argc, argv)) {
+        return print_tir({softmax.capture(tensor_shape(10, 300), tensor_shape(10), tensor_shape(10, 300))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     constexpr int rows = 10, columns = 300;

@@ -6,7 +6,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [kernel]
     constexpr int block = 32, head = 32;
     auto attention = tile_kernel([=](TensorView<const float, 2> Q, TensorView<const float, 2> K,
@@ -38,6 +38,10 @@ int main() {
     });
     // [end]
 
+    if (emit_tir(argc, argv)) {
+        return print_tir({attention.capture(tensor_shape(75, head), tensor_shape(75, head), tensor_shape(75, head),
+                                            tensor_shape(75, head))});
+    }
     auto device = Device::create("cpu");
     Stream stream{device};
     constexpr int length = 75;

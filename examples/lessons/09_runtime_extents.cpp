@@ -4,7 +4,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     // [kernel]
     auto norms = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 1> Norm) {
         auto c = axis("column", 64);
@@ -24,6 +24,9 @@ int main() {
     auto device = Device::create("cpu");
     auto shader = device.compile(kernel);
     // [end]
+    if (emit_tir(argc, argv)) {
+        return print_tir({kernel});
+    }
 
     Stream stream{device};
     Check check;

@@ -6,7 +6,7 @@
 
 using namespace lesson;
 
-int main() {
+int main(int argc, char **argv) {
     Check check;
     // [kernel]
     auto standardize = tile_kernel([](TensorView<const float, 2> X, TensorView<float, 2> Y) {
@@ -20,6 +20,9 @@ int main() {
     });
     auto kernel = standardize.capture(tensor_shape(64, 100), tensor_shape(64, 100));
     // [end]
+    if (emit_tir(argc, argv)) {
+        return print_tir({kernel});
+    }
     // [plan]
     std::printf("%s\n", kernel.ir_text().c_str());
     std::printf("%s", forms(kernel, "x86-64-v3").plan.c_str());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "../emit.h"
+
 #include <luisa/tile.h>
 
 #include <cmath>
@@ -10,6 +12,7 @@
 namespace lesson {
 
 using namespace luisa::tile;
+using example::emit_tir, example::print_tir;
 
 /// Prints numbers beside what they should be, and remembers whether all of them were right.
 class Check {

@@ -178,6 +178,12 @@ int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     try {
+        if (example::emit_tir(argc, argv)) {
+            return example::print_tir(
+                {embed_kernel(), linear_kernel(Sizes::hidden, 3 * Sizes::hidden, false),
+                 attention_kernel(64), linear_add_kernel(Sizes::hidden, Sizes::hidden),
+                 norm_kernel(), linear_kernel(Sizes::hidden, Sizes::inner, true), pool_kernel()});
+        }
         return run(argc, argv);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "minilm: %s\n", error.what());

@@ -4,6 +4,7 @@
 #include "compile/blocks.h"
 #include "compile/cpu.h"
 #include "compile/cuda.h"
+#include "compile/target.h"
 #include "frontend/kernel_access.h"
 #include "ir/text.h"
 #include "target/cpu.h"
@@ -12,9 +13,7 @@
 
 namespace luisa::tile {
 
-namespace {
-
-emit::CpuTarget target_of(const std::string &cpu) {
+emit::CpuTarget compiler::target_named(const std::string &cpu) {
     auto host = emit::host_cpu();
     if (cpu.empty() || cpu == host.cpu) {
         return host;
@@ -25,8 +24,6 @@ emit::CpuTarget target_of(const std::string &cpu) {
     throw TargetError{"no CPU called \"" + cpu + "\"; expected " +
                       target::cpu_names(host.cpu, false)};
 }
-
-}// namespace
 
 std::vector<ParameterInfo> parameters(const Kernel &kernel) {
     const auto &function = *module_of(kernel)->kernel();
@@ -55,7 +52,7 @@ std::vector<ParameterInfo> parameters(const Kernel &kernel) {
 
 KernelForms forms(const Kernel &kernel, const std::string &cpu, bool llvm, bool assembly) {
     compiler::CpuOptions options;
-    options.target = target_of(cpu);
+    options.target = compiler::target_named(cpu);
     auto made = compiler::forms_cpu(*module_of(kernel), options, llvm, assembly);
     return {std::move(made.plan), std::move(made.machine), std::move(made.llvm),
             std::move(made.assembly)};

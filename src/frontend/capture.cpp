@@ -3,6 +3,7 @@
 
 #include "frontend/canonical.h"
 #include "frontend/kernel_access.h"
+#include "ir/disjoint.h"
 #include "ir/initialisation.h"
 #include "ir/text.h"
 #include "ir/tree_reduction.h"
@@ -215,6 +216,7 @@ Kernel CaptureScope::finish() {
     for (auto &region : c.regions) {
         region.open = false;
     }
+    ir::check_stores(*c.module);
     return make_kernel(c.module);
 }
 

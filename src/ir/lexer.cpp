@@ -12,6 +12,8 @@ bool is_sigil(char c) { return c == '%' || c == '@' || c == '#' || c == '?'; }
 }// namespace
 
 void Lexer::skip_space() {
+    auto line = _line;
+    _comment = {};
     while (_at < _text.size()) {
         char c = _text[_at];
         if (c == '\n') {
@@ -20,8 +22,12 @@ void Lexer::skip_space() {
         } else if (c == ' ' || c == '\t' || c == '\r') {
             ++_at;
         } else if (_text.substr(_at, 2) == "//") {
+            auto begin = _at + 2;
             while (_at < _text.size() && _text[_at] != '\n') {
                 ++_at;
+            }
+            if (_line == line) {
+                _comment = _text.substr(begin, _at - begin);
             }
         } else {
             return;

@@ -43,11 +43,13 @@ public:
     [[noreturn]] void fail(const std::string &message, const Token &where) const;
     [[noreturn]] void fail(const std::string &message) const { fail(message, _token); }
     [[nodiscard]] const char *file() const noexcept { return _file; }
+    /// The comment behind the token that was taken last, on its line; empty if there is none.
+    [[nodiscard]] std::string_view comment() const noexcept { return _comment; }
 
 private:
     void advance();
     void skip_space();
-    std::string_view _text;
+    std::string_view _text, _comment;
     const char *_file;
     size_t _at = 0;
     uint32_t _line = 1;

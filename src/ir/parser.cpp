@@ -161,8 +161,25 @@ private:
                             (op == Opcode::REDUCE ? ", and those of a contract if it has one" : ""),
                         name);
         }
+        read_place(*operation);
         for (size_t i = 0; i < results.size(); ++i) {
             define(results[i], operation->result(i));
+        }
+    }
+
+    /// What `print` with locations writes behind an operation is its place again.
+    void read_place(Operation &op) {
+        auto text = _lexer.comment();
+        auto colon = text.rfind(':');
+        if (text.empty() || text.front() != ' ' || colon == std::string_view::npos || colon < 2 ||
+            text.find(' ', 1) != std::string_view::npos) {
+            return;
+        }
+        uint32_t line = 0;
+        const auto *end = text.data() + text.size();
+        auto [rest, error] = std::from_chars(text.data() + colon + 1, end, line);
+        if (error == std::errc{} && rest == end && line != 0) {
+            op.loc = {keep(text.substr(1, colon - 1)), line};
         }
     }
 

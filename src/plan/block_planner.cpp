@@ -101,34 +101,34 @@ bool BlockPlanner::keeps_for_product(const ir::Operation &op,
     return false;
 }
 
-bool BlockPlanner::must_keep(const ir::Operation &op) {
+const char *BlockPlanner::reason_to_keep(const ir::Operation &op) {
     auto *value = op.result();
     if (value->type()->is_scalar()) {
-        return false;
+        return nullptr;
     }
     if (op.opcode() == Opcode::LOAD && load_is_overwritten(op)) {
-        return true;
+        return "a store changes the view before the last use of what was loaded";
     }
     auto sites = evaluation_sites(value, [this](const ir::Value *v) { return is_kept(v); });
     if (sites.empty()) {
-        return false;
+        return nullptr;
     }
     double cost = _cost.element_cost(value);
     bool in_nest = std::any_of(sites.begin(), sites.end(), [](const ir::Operation *s) {
         return !s->regions().empty() && s->opcode() != Opcode::MAP;
     });
     if (in_nest && cost > 2) {
-        return true;
+        return "an inner nest needs it in each of its steps";
     }
     if (keeps_for_product(op, sites)) {
-        return true;
+        return "a product reads each element once a block of columns";
     }
     // Costly and needed by several consumers that cannot share one traversal.
     bool only_stores = std::all_of(sites.begin(), sites.end(), [](const ir::Operation *s) {
         return s->opcode() == Opcode::STORE;
     });
     if (cost >= recompute_limit && sites.size() > 1 && !only_stores) {
-        return true;
+        return "it is costly and several loop groups need it";
     }
     // Costly and read at other coordinates than its own: each element may be needed many times.
     for (auto *use = value->first_use(); use && cost > 2; use = use->next()) {
@@ -138,10 +138,10 @@ bool BlockPlanner::must_keep(const ir::Operation &op) {
             continue;
         }
         if (is_source) {
-            return true;
+            return "it is read at other coordinates than its own";
         }
     }
-    return false;
+    return nullptr;
 }
 
 void BlockPlanner::decide_kept(const ir::Region &region, const ir::Operation *first,
@@ -149,7 +149,9 @@ void BlockPlanner::decide_kept(const ir::Region &region, const ir::Operation *fi
     // Last to first: whether a value is evaluated inline decides where its operands are needed.
     for (auto *op = end ? end->previous() : region.last(); op; op = op->previous()) {
         if (analysis::is_inline(*op)) {
-            if (must_keep(*op)) {
+            const auto *reason = reason_to_keep(*op);
+            record_kept(*op, reason);
+            if (reason) {
                 _kept.insert(op->result());
             }
         } else {
@@ -495,6 +497,11 @@ void BlockPlanner::fuse_epilogues(Block &block) {
             });
         }
         if (!fits || consumers != sites.size() || stores_into_operands(*contraction, *group)) {
+            record(contraction->products.front(), "the result is stored first",
+                   "what follows applied in registers",
+                   !fits                       ? "what follows reads other elements, or runs over others"
+                   : consumers != sites.size() ? "another group needs the result, too"
+                                               : "it stores to a view that later blocks still read");
             continue;
         }
         contraction->epilogue = group->roots;

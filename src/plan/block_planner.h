@@ -34,7 +34,8 @@ private:
     [[nodiscard]] bool is_kept(const ir::Value *value) const;
     void decide_kept(const ir::Region &region, const ir::Operation *first,
                      const ir::Operation *end);
-    [[nodiscard]] bool must_keep(const ir::Operation &op);
+    /// Why the result is kept in storage; null when it is computed where it is used.
+    [[nodiscard]] const char *reason_to_keep(const ir::Operation &op);
     [[nodiscard]] bool reads_pointwise(const ir::Value *value, const ir::Operation &load) const;
     [[nodiscard]] bool load_is_overwritten(const ir::Operation &load);
     [[nodiscard]] bool keeps_for_product(const ir::Operation &op,
@@ -65,7 +66,26 @@ private:
     /// Whether the result of a product can be accumulated in the storage of the state it updates.
     [[nodiscard]] bool updates_in_place(const ir::Value *result, const ir::Value *state);
 
+    // What was not chosen (alternatives.cpp). Nothing is recorded unless the plan asks for it.
+    struct AxisChoice {
+        ir::DimExtent axis;
+        bool allowed;///< lanes may go along it
+        double score;
+    };
+    void record(const ir::Operation *op, std::string what, std::string alternative,
+                std::string reason) const;
+    void record(const Root &root, const char *what, const char *alternative,
+                const char *reason) const;
+    void record_axes(const LoopGroup &group, const std::vector<AxisChoice> &choices, int best,
+                     double best_score) const;
+    void record_shape(const LoopGroup &group) const;
+    void record_kept(const ir::Operation &op, const char *reason);
+    void record_contraction(const Contraction &contraction) const;
+    void record_panel(const Contraction &contraction, bool vector) const;
+
     bool match_contraction(const ir::Operation &op, Contraction &out);
+    /// Whether no step of a chain of products stands in the way; else `why` says what does.
+    bool match_steps(const ir::Operation &op, Contraction &out, const char *&why);
     void shape_contraction(Contraction &contraction);
     static void shape_thread_block(Contraction &contraction);
     [[nodiscard]] static bool has_room_for_panels(const Contraction &contraction);
@@ -97,7 +117,8 @@ private:
     void add_root(const Root &root, Block &block);
     /// Whether `root` can be done element by element along the scan that begins the group.
     [[nodiscard]] bool may_follow_scan(const LoopGroup &group, const Root &root) const;
-    [[nodiscard]] bool may_join(const LoopGroup &group, const Root &root) const;
+    /// Why `root` cannot be evaluated in the loops of the group; null when it can.
+    [[nodiscard]] const char *join_obstacle(const LoopGroup &group, const Root &root) const;
     void visit_reads(const Root &root, const analysis::Slopes &slopes,
                      const std::function<void(const analysis::Leaf &)> &visit) const;
     [[nodiscard]] bool may_store_after(const LoopGroup &group, const Root &root) const;

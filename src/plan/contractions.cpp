@@ -40,7 +40,7 @@ bool same_dims(const std::vector<ir::DimExtent> &a, const std::vector<ir::DimExt
 
 }// namespace
 
-bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) {
+bool BlockPlanner::match_steps(const ir::Operation &op, Contraction &out, const char *&why) {
     if (op.opcode() == Opcode::MMA) {
         out.products = {&op};
         out.initial = op.operand(2);
@@ -51,10 +51,12 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
     const ir::Operation *nest = &op;
     std::vector<const ir::Operation *> body_ops;
     for (;;) {
+        why = "the nest does not carry exactly one value";
         if (nest->opcode() == Opcode::PARALLEL || !ir::is_nest(nest->opcode()) ||
             state_count(*nest) != 1) {
             return false;
         }
+        why = "the policy of the reduction fixes the order of its steps";
         const auto &payload = nest->get<ir::NestPayload>();
         if (nest->opcode() == Opcode::REDUCE &&
             (payload.policy == ReductionPolicy::FOLD_RIGHT ||
@@ -66,6 +68,7 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
         auto *state = body->argument(body->arguments().size() - 1);
         auto *yielded = body->terminator()->operand(0);
         const ir::Operation *inner = nullptr;
+        why = "the nest does something else in its steps";
         for (auto *step : *body) {
             bool plain = analysis::is_inline(*step) || step->opcode() == Opcode::MMA ||
                          step->opcode() == Opcode::STAGE || step->opcode() == Opcode::YIELD;
@@ -84,6 +87,7 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
             nest = inner;
             continue;
         }
+        why = "what the nest carries is not only a chain of products";
         if (!collect_products(yielded, state, out.products)) {
             return false;
         }
@@ -99,16 +103,19 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
     }
     out.initial = op.operand(op.operand_count() - 1);
     out.result = op.result();
+    why = "sums of this element type are rounded at every step";
     if (!accumulates_wide(out.result->scalar())) {
         return false;
     }
     out.roles = analysis::contraction_roles(*out.products.front());
     for (const auto *product : out.products) {
         auto roles = analysis::contraction_roles(*product);
+        why = "its products have different dimensions";
         if (!same_dims(roles.batch, out.roles.batch) || !same_dims(roles.rows, out.roles.rows) ||
             !same_dims(roles.columns, out.roles.columns)) {
             return false;
         }
+        why = "computing an operand costs too much inside a register block";
         // Operands are evaluated inside the register block, element by element.
         if (_cost.element_cost(product->operand(0)) > 4 ||
             _cost.element_cost(product->operand(1)) > 4) {
@@ -116,6 +123,19 @@ bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) 
         }
     }
     return true;
+}
+
+bool BlockPlanner::match_contraction(const ir::Operation &op, Contraction &out) {
+    const char *why = nullptr;
+    bool matches = match_steps(op, out, why);
+    if (!matches && _plan->records) {
+        for (auto *inner : *op.body()) {
+            if (inner->opcode() == Opcode::MMA) {
+                record(inner, "a product a step", "steps interchanged with register blocks", why);
+            }
+        }
+    }
+    return matches;
 }
 
 /// Whether a plain load comes from a view that does not stay in the second-level cache: its rows are
@@ -518,6 +538,7 @@ void BlockPlanner::share_panel(const Contraction &c, PanelPlan &panel, size_t po
 void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
     cut_panels(contraction);
     plan_row_prefetch(contraction);
+    record_contraction(contraction);
     auto *result = contraction.result;
     const auto &roles = contraction.roles;
     std::vector<ir::DimExtent> order;

@@ -234,16 +234,19 @@ bool BlockPlanner::may_overwrite(const LoopGroup &group, const Root &root) const
     return may;
 }
 
-bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
+const char *BlockPlanner::join_obstacle(const LoopGroup &group, const Root &root) const {
+    constexpr auto complete = "what the group before folds is complete only after its loops";
     if (is_balanced(root) || is_balanced(group.roots.front())) {
-        return false;
+        return "a balanced tree works on a copy of its leaves";
     }
-    if (!same_set(group.loops, root_space(root)) || root.kind == Root::Kind::INSERT ||
-        root.kind == Root::Kind::SCAN) {
-        return false;
+    if (!same_set(group.loops, root_space(root))) {
+        return "it runs over other dimensions";
+    }
+    if (root.kind == Root::Kind::INSERT || root.kind == Root::Kind::SCAN) {
+        return "a scan and a part of a tile begin loops of their own";
     }
     if (group.scan() && !may_follow_scan(group, root)) {
-        return false;
+        return "the scan before it is not complete at each element";
     }
     std::vector<const ir::Value *> pending, written;
     std::vector<const ir::Operation *> stores;
@@ -252,10 +255,10 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
             case Root::Kind::REDUCE:
                 pending.push_back(other.op->result());
                 if (root.kind == Root::Kind::REDUCE && folded(other) != folded(root)) {
-                    return false;
+                    return "it folds other dimensions";
                 }
                 if (root.kind == Root::Kind::REDUCE && !folds_alike(*other.op, *root.op)) {
-                    return false;
+                    return "it folds in another order";
                 }
                 break;
             case Root::Kind::WRITE:
@@ -265,24 +268,27 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
                     pending.push_back(written.back());
                 }
                 break;
-            case Root::Kind::INSERT: return false;
+            case Root::Kind::INSERT: return "a part of a tile is written first";
             case Root::Kind::SCAN: break;
             case Root::Kind::STORE: stores.push_back(other.op); break;
         }
     }
-    bool joins = true;
+    const char *obstacle = nullptr;
     auto check = [&](const analysis::Leaf &leaf) {
         auto *home = _plan->home(leaf.value) ? _plan->home(leaf.value) : leaf.value;
         for (const auto *p : pending) {
-            joins &= p != home && p != leaf.value;
+            obstacle = p == home || p == leaf.value ? complete : obstacle;
         }
         for (const auto *w : written) {
-            joins &= w != home || leaf.pointwise;
+            obstacle = w == home && !leaf.pointwise
+                           ? "it reads what the group before writes at other places"
+                           : obstacle;
         }
         auto *op = leaf.value->definition();
         for (const auto *store : stores) {
-            if (op && op->opcode() == Opcode::LOAD) {
-                joins &= !_plan->may_alias && store->operand(0) != op->operand(0);
+            if (op && op->opcode() == Opcode::LOAD &&
+                (_plan->may_alias || store->operand(0) == op->operand(0))) {
+                obstacle = "it loads from a view that the group before stores to";
             }
         }
     };
@@ -296,22 +302,29 @@ bool BlockPlanner::may_join(const LoopGroup &group, const Root &root) const {
             }
         }
     }
-    return joins && (root.kind != Root::Kind::STORE || may_store_after(group, root)) &&
-           may_overwrite(group, root);
+    if (obstacle) {
+        return obstacle;
+    }
+    if (root.kind == Root::Kind::STORE && !may_store_after(group, root)) {
+        return "its store would come before other elements are read";
+    }
+    return may_overwrite(group, root) ? nullptr
+                                      : "it overwrites what other elements still need";
 }
 
 void BlockPlanner::add_root(const Root &root, Block &block) {
     if (!block.steps.empty()) {
-        if (auto *group = std::get_if<LoopGroup>(&block.steps.back());
-            group && may_join(*group, root)) {
-            group->roots.push_back(root);
-            if (is_finished(*group)) {
-                store_targets(*group);
-            }
-            return;
-        }
         if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
+            const auto *obstacle = join_obstacle(*group, root);
+            if (!obstacle) {
+                group->roots.push_back(root);
+                if (is_finished(*group)) {
+                    store_targets(*group);
+                }
+                return;
+            }
             finish_group(*group);
+            record(root, "loops of its own", "the loops of the group before", obstacle);
         }
     }
     LoopGroup group;
@@ -416,20 +429,26 @@ void BlockPlanner::finish_group(LoopGroup &group) {
         return (is_balanced(r) && r.op->get<ir::ReducePayload>().has_mask) ||
                (r.kind == Root::Kind::SCAN && scans_unevenly(*r.op));
     });
+    std::vector<AxisChoice> choices;
     for (size_t i = 0; i < group.loops.size() && !uneven; ++i) {
         if (group.loops[i].extent < 2 ||
             (group.folds(group.loops[i].dim) && !may_fold(group.loops[i].dim))) {
+            if (group.loops[i].extent > 1) {
+                choices.push_back({group.loops[i], false, 0});
+            }
             continue;
         }
         double score = axis_score(group, group.loops[i].dim) +
                        (group.loops[i].extent >= lanes ? 1 : -1) + 0.01 * static_cast<double>(i);
         // A prefix in a register takes a step a level; other axes take one in all.
         score -= group.scan() && group.folds(group.loops[i].dim) ? 3 : 0;
+        choices.push_back({group.loops[i], true, score});
         if (score > best_score) {
             best_score = score;
             best = static_cast<int>(i);
         }
     }
+    record_axes(group, choices, best, best_score);
     // Order: kept loops, then the vector axis if it is kept, then folded ones, the vector axis last.
     std::vector<DimExtent> kept, folds;
     for (size_t i = 0; i < group.loops.size(); ++i) {
@@ -460,6 +479,7 @@ void BlockPlanner::finish_group(LoopGroup &group) {
                      : uneven ? "scalar: a mask leaves other trees in other lines"
                               : "scalar: the fold keeps its order and no other axis is left";
     }
+    record_shape(group);
     store_targets(group);
 }
 

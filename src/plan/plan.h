@@ -120,6 +120,13 @@ struct Phase {
     double task_us = 0;///< predicted time of one task on one core; 0: unknown
 };
 
+/// Another way to do something, and why the planner did not take it.
+struct Alternative {
+    const ir::Operation *op = nullptr;///< what it concerns; null: the kernel
+    std::string what;                 ///< what was decided, such as "vectors along n"
+    std::string alternative, reason;
+};
+
 /// Everything that was decided for a kernel on a CPU. The realizer takes it literally.
 struct Plan {
     const ir::Function *kernel = nullptr;
@@ -133,6 +140,8 @@ struct Plan {
     /// A value that lives in the storage of another: a new loop state in that of the old one.
     std::unordered_map<const ir::Value *, const ir::Value *> shares;
     std::vector<std::string> notes;
+    bool records = false;///< whether `alternatives` are wanted
+    std::vector<Alternative> alternatives;
     std::shared_ptr<ir::Module> temporaries;///< owns values that stand for planned copies
 
     /// The value whose storage `value` uses, or null when it has none.
@@ -142,6 +151,7 @@ struct Plan {
 struct PlanOptions {
     bool may_alias = false;
     bool team = false;
+    bool record = false;///< what was not chosen is recorded, for explanations
 };
 
 /// Decides how a verified Candidate kernel runs on a CPU. Throws UnsupportedError naming the

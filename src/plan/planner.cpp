@@ -113,6 +113,7 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
     plan.facts = facts;
     plan.may_alias = options.may_alias;
     plan.team = options.team;
+    plan.records = options.record;
     plan.temporaries = std::make_shared<ir::Module>();
     BlockPlanner planner{plan};
     const auto &body = *plan.kernel->body;
@@ -124,6 +125,11 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
         if (!body.empty()) {
             plan.notes.push_back("one task: the root holds values that its nests share, or no "
                                  "root `parallel`");
+            if (plan.records) {
+                plan.alternatives.push_back({nullptr, "one task", "a task an instance of the root",
+                                             "the root holds values that its nests share, or it has "
+                                             "no root `parallel`"});
+            }
         }
         return plan;
     }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/print.h"
+
 #include "plan/block_planner.h"
-#include "plan/plan.h"
 
 #include <fmt/format.h>
 
 namespace luisa::tile::plan {
-
-namespace {
 
 std::string dim_text(const ir::DimExtent &d) {
     return d.dim.is_positional() ? fmt::format("#{}:{}", d.dim.id, d.extent)
@@ -21,7 +20,11 @@ std::string dims_text(const std::vector<ir::DimExtent> &dims) {
     return "[" + text + "]";
 }
 
+namespace {
+
 std::string at(SourceLoc loc) { return loc.known() ? " @ " + to_string(loc) : ""; }
+
+}// namespace
 
 std::string root_text(const Root &root) {
     switch (root.kind) {
@@ -37,6 +40,8 @@ std::string root_text(const Root &root) {
     }
     return {};
 }
+
+namespace {
 
 std::string ahead_text(const Ahead &ahead) {
     auto what = std::string{"ask for "} + ahead.op->name() + at(ahead.op->loc);
@@ -55,6 +60,39 @@ std::string scan_text(const LoopGroup &group) {
                        tree ? "balanced trees on a stack" : "one running value");
 }
 
+std::string group_text(const LoopGroup &g) {
+    std::string axis = g.vector_axis < 0
+                           ? "scalar"
+                           : fmt::format("vector {} x {}",
+                                         dim_text(g.loops[static_cast<size_t>(g.vector_axis)]),
+                                         g.lanes);
+    return fmt::format("group {} {}{}{}{}", dims_text(g.loops), axis,
+                       g.accumulators > 1 ? fmt::format(", {} accumulators", g.accumulators) : "",
+                       g.columns > 1 ? fmt::format(", {} vectors side by side", g.columns) : "",
+                       g.note.empty() ? "" : " (" + g.note + ")");
+}
+
+std::string panel_text(const std::optional<PanelPlan> &panel, const char *operand) {
+    return !panel ? ""
+                  : fmt::format(", {} operand packed{}{}", operand, panel->shared ? " once" : "",
+                                panel->contiguous_step ? " by transposing" : "");
+}
+
+std::string contraction_text(const Contraction &c) {
+    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+    return fmt::format(
+        "contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}", dims_text(rows),
+        dims_text(columns), dims_text(c.roles.contracted), c.rows, c.vectors * c.lanes,
+        c.nests.empty() ? "" : ", steps interchanged with blocks",
+        panel_text(c.vector_panel, "vector") + panel_text(c.scalar_panel, "scalar"),
+        c.panel_steps == all_steps ? ", sums in scratch"
+        : c.panel_steps            ? fmt::format(", panels of {} steps", c.panel_steps)
+                                   : "",
+        c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
+        at(c.products.front()->loc));
+}
+
 struct Printer {
     const Plan &plan;
     std::string text;
@@ -65,15 +103,6 @@ struct Printer {
     }
 
     void group(const LoopGroup &g) {
-        std::string axis = g.vector_axis < 0
-                               ? "scalar"
-                               : fmt::format("vector {} x {}",
-                                             dim_text(g.loops[static_cast<size_t>(g.vector_axis)]),
-                                             g.lanes);
-        line(fmt::format("group {} {}{}{}{}", dims_text(g.loops), axis,
-                         g.accumulators > 1 ? fmt::format(", {} accumulators", g.accumulators) : "",
-                         g.columns > 1 ? fmt::format(", {} vectors side by side", g.columns) : "",
-                         g.note.empty() ? "" : " (" + g.note + ")"));
         ++depth;
         for (const auto &root : g.roots) {
             line(root_text(root));
@@ -87,26 +116,7 @@ struct Printer {
         --depth;
     }
 
-    static std::string panel_text(const std::optional<PanelPlan> &panel, const char *operand) {
-        return !panel
-                   ? ""
-                   : fmt::format(", {} operand packed{}{}", operand, panel->shared ? " once" : "",
-                                 panel->contiguous_step ? " by transposing" : "");
-    }
-
     void contraction(const Contraction &c) {
-        const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
-        const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
-        line(fmt::format(
-            "contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}", dims_text(rows),
-            dims_text(columns), dims_text(c.roles.contracted), c.rows, c.vectors * c.lanes,
-            c.nests.empty() ? "" : ", steps interchanged with blocks",
-            panel_text(c.vector_panel, "vector") + panel_text(c.scalar_panel, "scalar"),
-            c.panel_steps == all_steps ? ", sums in scratch"
-            : c.panel_steps            ? fmt::format(", panels of {} steps", c.panel_steps)
-                                       : "",
-            c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
-            at(c.products.front()->loc)));
         ++depth;
         for (const auto &root : c.epilogue) {
             line("in registers: " + root_text(root));
@@ -116,13 +126,13 @@ struct Printer {
 
     void block(const Block &b) {
         for (const auto &step : b.steps) {
+            line(step_text(step));
             if (const auto *g = std::get_if<LoopGroup>(&step)) {
                 group(*g);
             } else if (const auto *c = std::get_if<Contraction>(&step)) {
                 contraction(*c);
             } else {
                 const auto &op = *std::get<Sequential>(step).op;
-                line(std::string{op.name()} + at(op.loc));
                 for (auto *region : op.regions()) {
                     auto inner = plan.blocks.find(region);
                     if (inner != plan.blocks.end()) {
@@ -137,6 +147,17 @@ struct Printer {
 };
 
 }// namespace
+
+std::string step_text(const Step &step) {
+    if (const auto *group = std::get_if<LoopGroup>(&step)) {
+        return group_text(*group);
+    }
+    if (const auto *contraction = std::get_if<Contraction>(&step)) {
+        return contraction_text(*contraction);
+    }
+    const auto &op = *std::get<Sequential>(step).op;
+    return std::string{op.name()} + at(op.loc);
+}
 
 std::string print(const Plan &plan) {
     Printer printer{plan, {}, 1};

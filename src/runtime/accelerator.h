@@ -27,6 +27,8 @@ public:
     virtual ~AcceleratorCode() = default;
     /// What compiling it gave.
     [[nodiscard]] virtual const ShaderMetadata &metadata() const noexcept = 0;
+    /// How many launches a dispatch is.
+    [[nodiscard]] virtual int launches() const noexcept = 0;
 };
 
 /// A place in the order of a queue.

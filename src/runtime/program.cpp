@@ -4,6 +4,7 @@
 #include "runtime/accelerator.h"
 #include "runtime/device.h"
 #include "runtime/memory.h"
+#include "runtime/profile.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -288,7 +289,7 @@ void check_program(ProgramState &program, const Argument *arguments, int count, 
 }
 
 void run_program(ProgramState &program, const Argument *arguments, int count, SourceLoc loc,
-                 AcceleratorQueue *queue) {
+                 AcceleratorQueue *queue, ProfilerState *profile) {
     const auto recorded = prepare(program, arguments, count, loc);
     auto &recording = *recorded;
     std::lock_guard lock{program.running_mutex};
@@ -301,7 +302,8 @@ void run_program(ProgramState &program, const Argument *arguments, int count, So
         }
         try {
             runtime::dispatch(*command.shader.impl(), command.resolved.data(),
-                              static_cast<int>(command.resolved.size()), loc, queue);
+                              static_cast<int>(command.resolved.size()), loc, queue, profile,
+                              program.form.options.name);
         } catch (const Error &error) {
             rethrow(program, recording, i, error);
         }

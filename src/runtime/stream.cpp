@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile/stream.h>
 
+#include "runtime/profile.h"
 #include "runtime/program.h"
 #include "runtime/queue.h"
 
@@ -66,9 +67,11 @@ void record_on(runtime::EventState &state, runtime::AcceleratorQueue *work) {
 
 /// An error on a stream's thread is far from the call that caused it: name the kernel and that call.
 void dispatch_later(const runtime::ShaderImpl &shader, const std::vector<Argument> &arguments,
-                    SourceLoc loc, runtime::AcceleratorQueue *work) {
+                    SourceLoc loc, runtime::AcceleratorQueue *work,
+                    runtime::ProfilerState *profile) {
     try {
-        runtime::dispatch(shader, arguments.data(), static_cast<int>(arguments.size()), loc, work);
+        runtime::dispatch(shader, arguments.data(), static_cast<int>(arguments.size()), loc, work,
+                          profile);
     } catch (const Error &error) {
         auto notes = error.notes();
         notes.push_back(
@@ -143,6 +146,7 @@ Stream::Stream(Stream &&) noexcept = default;
 Stream &Stream::operator=(Stream &&other) noexcept {
     _queue = std::move(other._queue);
     _device = std::move(other._device);
+    _profiler = std::move(other._profiler);
     return *this;
 }
 
@@ -239,21 +243,21 @@ void Stream::submit(const std::shared_ptr<const runtime::ShaderImpl> &shader,
                           loc};
     }
     if (!_queue) {
-        runtime::dispatch(*shader, arguments, count, loc);
+        runtime::dispatch(*shader, arguments, count, loc, nullptr, _profiler.get());
         return;
     }
     if (!_queue->threaded()) {
         _queue->work()->keep(shader);
-        runtime::dispatch(*shader, arguments, count, loc, _queue->work());
+        runtime::dispatch(*shader, arguments, count, loc, _queue->work(), _profiler.get());
         return;
     }
     runtime::check_call(*shader, arguments, count, loc);
     _queue->push([shader, list = std::vector<Argument>(arguments, arguments + count), loc,
-                  work = _queue->work()] {
+                  work = _queue->work(), profile = _profiler] {
         if (work) {
             work->keep(shader);
         }
-        dispatch_later(*shader, list, loc, work);
+        dispatch_later(*shader, list, loc, work, profile.get());
     });
 }
 
@@ -265,17 +269,18 @@ void Stream::submit(const std::shared_ptr<runtime::ProgramState> &program,
                           loc};
     }
     if (!_queue) {
-        runtime::run_program(*program, arguments, count, loc);
+        runtime::run_program(*program, arguments, count, loc, nullptr, _profiler.get());
         return;
     }
     if (!_queue->threaded()) {
-        runtime::run_program(*program, arguments, count, loc, _queue->work());
+        runtime::run_program(*program, arguments, count, loc, _queue->work(), _profiler.get());
         return;
     }
     runtime::check_program(*program, arguments, count, loc);
     _queue->push([program, list = std::vector<Argument>(arguments, arguments + count), loc,
-                  work = _queue->work()] {
-        runtime::run_program(*program, list.data(), static_cast<int>(list.size()), loc, work);
+                  work = _queue->work(), profile = _profiler] {
+        runtime::run_program(*program, list.data(), static_cast<int>(list.size()), loc, work,
+                             profile.get());
     });
 }
 

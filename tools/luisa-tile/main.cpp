@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // luisa-tile: runs kernels from TileIR text and shows what becomes of them.
 #include "arguments.h"
+#include "explain.h"
 #include "fuzz.h"
 
 #include <CLI/CLI.hpp>
@@ -139,21 +140,6 @@ void emit(const EmitOptions &options) {
                                       : made.assembly);
 }
 
-void explain(const std::string &file) {
-    auto shader = lt::Device::create("cpu").compile(load(file));
-    const auto &m = shader.metadata();
-    std::cout << m.plan;
-    std::printf("scratch %zu bytes, shared %zu bytes\n", m.scratch_bytes, m.shared_bytes);
-    const char *disk = m.disk == lt::DiskCache::HIT    ? "hit"
-                       : m.disk == lt::DiskCache::MISS ? "miss"
-                                                       : "off";
-    std::printf(
-        "compile %.2f ms: disk cache %s %.2f, plan %.2f, realize %.2f, emit %.2f, codegen %.2f, "
-        "link %.2f\n",
-        m.compile_ms(), disk, m.disk_ms, m.plan_ms, m.realize_ms, m.emit_ms, m.codegen_ms,
-        m.link_ms);
-}
-
 /// Draws an index map and says what is proved of it.
 void draw(const std::string &text, const std::string &out) {
     auto map = lt::IndexMap::parse(text);
@@ -191,7 +177,6 @@ int main(int argc, char **argv) {
     runs->add_option("--print", options.print, "Elements to print")->capture_default_str();
 
     EmitOptions emits;
-    std::string file;
     auto *compiles = app.add_subcommand("compile", "Print one form of a kernel");
     compiles->add_option("FILE", emits.file, "TileIR text")->required();
     compiles->add_option("--emit", emits.form, "The form")
@@ -204,8 +189,18 @@ int main(int argc, char **argv) {
     compiles->add_option("--sm", emits.sm, "Architecture of a GPU: 80, 89, 90, 90a, 100 or 100a")
         ->capture_default_str();
 
-    auto *explains = app.add_subcommand("explain", "Print the plan and the costs of compiling");
-    explains->add_option("FILE", file, "TileIR text")->required();
+    ExplainSettings explained;
+    auto *explains = app.add_subcommand("explain", "Say what was decided for a kernel, and why");
+    explains->add_option("FILE", explained.file, "TileIR text");
+    explains->add_option("--example", explained.example, "An example beside this program instead");
+    explains->add_option("--html", explained.html, "Write one page with everything");
+    explains->add_option("--json", explained.json, "Write the same as JSON");
+    explains->add_option("--extent", explained.extents, "NAME=N for a runtime extent, else 1024");
+    explains->add_option("--source", explained.sources, "Folder of the kernel's C++ source");
+    explains->add_option("--cpu", explained.cpu, "CPU as LLVM names it; otherwise this machine");
+    explains->add_option("--peak", explained.peak_gflops,
+                         "GFLOP/s of the machine, with --bandwidth; otherwise measured");
+    explains->add_option("--bandwidth", explained.bandwidth_gbs, "GB/s of its memory");
 
     FuzzSettings fuzz;
     auto *fuzzes = app.add_subcommand("fuzz", "Compare random programs on both back ends");
@@ -242,7 +237,7 @@ int main(int argc, char **argv) {
         } else if (*draws) {
             draw(map_text, picture);
         } else {
-            explain(file);
+            return run_explain(explained);
         }
     } catch (const std::exception &error) {
         std::cout.flush();

@@ -16,6 +16,7 @@ struct EventWait {
 };
 class StreamQueue;
 struct ProgramState;
+struct ProfilerState;
 template<size_t N> struct ProgramCall;
 }// namespace runtime
 
@@ -97,6 +98,7 @@ public:
     void synchronize() { *this << runtime::Synchronize{}; }
 
 private:
+    friend class Profiler;
     void submit(const std::shared_ptr<const runtime::ShaderImpl> &shader,
                 const runtime::Argument *arguments, int count, SourceLoc loc);
     void submit(const std::shared_ptr<runtime::ProgramState> &program,
@@ -104,6 +106,7 @@ private:
     [[nodiscard]] runtime::DeviceImpl &device() const;
     Device _device;
     std::unique_ptr<runtime::StreamQueue> _queue;///< null: commands run at submission
+    std::shared_ptr<runtime::ProfilerState> _profiler;///< null: nobody measures
 };
 
 }// namespace luisa::tile

@@ -26,6 +26,7 @@ std::unique_ptr<llvm::Module> Emitter::emit(const ir::Module &machine) {
     for (const auto &function : machine.functions()) {
         emit_function(function);
     }
+    end_lines();
     return std::move(_module);
 }
 
@@ -50,6 +51,7 @@ void Emitter::emit_function(const ir::Function &function) {
     if (_gpu && parameters.size() > 1) {
         _values[function.body->argument(1)] = global_pointer(_function->getArg(1));
     }
+    begin_lines(function);
     emit_region(*function.body);
     _b.CreateRetVoid();
 }
@@ -84,6 +86,9 @@ void Emitter::emit_region(const ir::Region &region) {
 
 void Emitter::emit_operation(const ir::Operation &op) {
     llvm::Value *result = nullptr;
+    if (_keeps_lines) {
+        set_line(op.loc.line);
+    }
     switch (ir::info(op.opcode()).family) {
         case ir::Family::MACHINE_REGION: return emit_for(op);
         case ir::Family::REGION: return op.opcode() == Opcode::IF ? emit_if(op) : emit_while(op);

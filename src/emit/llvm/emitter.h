@@ -5,6 +5,7 @@
 #include "emit/llvm/team.h"
 #include "ir/module.h"
 
+#include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -27,6 +28,8 @@ public:
     Emitter(llvm::LLVMContext &context, const CpuTarget &target,
             const llvm::MCSubtargetInfo &features, const GpuOptions *gpu = nullptr);
     std::unique_ptr<llvm::Module> emit(const ir::Module &machine);
+    /// Before `emit`: instructions have the lines of their operations as debug locations.
+    void keep_lines() noexcept { _keeps_lines = true; }
     /// After `emit`, of a GPU's module: whether it reports, and the most values that a report has.
     [[nodiscard]] bool reports() const noexcept { return _reports; }
     [[nodiscard]] size_t report_values() const noexcept { return _report_values; }
@@ -35,6 +38,10 @@ private:
     void emit_function(const ir::Function &function);
     void mark_function(const ir::Function &function);
     void emit_region(const ir::Region &region);
+    // lines.cpp
+    void begin_lines(const ir::Function &function);
+    void set_line(uint32_t line);
+    void end_lines();
     void emit_operation(const ir::Operation &op);
 
     // control.cpp
@@ -129,7 +136,9 @@ private:
     const GpuOptions *_gpu = nullptr;
     const GpuKernel *_kernel = nullptr;///< what is known of the current function's launch
     size_t _report_values = 0;
-    bool _reports = false;
+    bool _reports = false, _keeps_lines = false;
+    std::unique_ptr<llvm::DIBuilder> _lines;///< null unless lines are kept
+    llvm::DIFile *_lines_file = nullptr;
     llvm::SyncScope::ID _scope = llvm::SyncScope::System;///< of atomic operations
     llvm::GlobalVariable *_shared_memory = nullptr;
     bool _is_x86 = false, _has_avx512 = false, _has_avx512vl = false, _has_avx512dq = false;

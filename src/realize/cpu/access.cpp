@@ -243,6 +243,9 @@ int64_t Lowering::allocate_bytes(int64_t bytes) {
     // Every allocation is followed by one vector: full-width reads may pass the last element.
     _scratch_used += (bytes + 64 + 63) / 64 * 64;
     _scratch_peak = std::max(_scratch_peak, _scratch_used);
+    if (_steps) {
+        _rooms.push_back({_function, _room_owner, offset, bytes});
+    }
     return offset;
 }
 
@@ -273,7 +276,9 @@ void Lowering::allocate(const ir::Value *home) {
                                 op ? op->loc : SourceLoc{}};
         }
     }
+    _room_owner = home;
     _offsets[home] = allocate_bytes(bytes);
+    _room_owner = nullptr;
 }
 
 Lowering::Place Lowering::place(int64_t room) { return {_scratch, room}; }

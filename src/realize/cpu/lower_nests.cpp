@@ -33,7 +33,14 @@ ir::Value *range_count(MachineBuilder &b, ir::Value *begin, ir::Value *end, ir::
 
 void Lowering::lower_block(const plan::Block &block) {
     for (const auto &step : block.steps) {
+        if (!_steps) {
+            lower_step(step);
+            continue;
+        }
+        auto found = _steps->find(&step);
+        auto before = _b.set_mark(found == _steps->end() ? 0 : found->second);
         lower_step(step);
+        _b.set_mark(before);
     }
 }
 

@@ -77,6 +77,9 @@ public:
     /// What the `report` operations refer to, in the order of their sites.
     [[nodiscard]] std::vector<ir::Report> take_reports() noexcept { return std::move(_reports); }
     [[nodiscard]] int64_t shared_bytes() const noexcept { return _shared_used; }
+    /// See `realize`. The numbers must outlive this.
+    void trace(const std::unordered_map<const plan::Step *, uint32_t> *steps) { _steps = steps; }
+    [[nodiscard]] std::vector<Room> take_rooms() noexcept { return std::move(_rooms); }
 
 protected:
     void begin_function(const std::string &name);
@@ -274,6 +277,10 @@ protected:
     std::unordered_map<const ir::Value *, int64_t> _offsets;
     std::unordered_map<const ir::Value *, Coordinate> _map_arguments;
     int64_t _scratch_used = 0, _scratch_peak = 0, _shared_used = 0;
+    const std::unordered_map<const plan::Step *, uint32_t> *_steps = nullptr;///< null: not traced
+    std::vector<Room> _rooms;
+    std::string _function;                      ///< under way
+    const ir::Value *_room_owner = nullptr;     ///< of the next room
     const ir::Operation *_root = nullptr;///< the `parallel` whose instances are tasks
     ir::Value *_task = nullptr;          ///< number of the instance under way
     Values _task_extents;                ///< of its domain

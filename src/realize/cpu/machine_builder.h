@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace luisa::tile::cpu {
@@ -19,8 +20,18 @@ public:
     [[nodiscard]] ir::Module &module() noexcept { return _builder.module(); }
     [[nodiscard]] ir::Region *region() const noexcept { return _builder.region(); }
     void begin_function(ir::Function &function);
-    void set_location(SourceLoc loc) noexcept { _builder.loc = loc; }
+    void set_location(SourceLoc loc) noexcept {
+        _builder.loc = _mark ? SourceLoc{loc.file, _mark} : loc;
+    }
     [[nodiscard]] SourceLoc location() const noexcept { return _builder.loc; }
+
+    /// From here on operations have this number instead of their source line; 0: their line again. The
+    /// number before.
+    uint32_t set_mark(uint32_t mark) noexcept {
+        auto before = std::exchange(_mark, mark);
+        _builder.loc = {"", mark};
+        return before;
+    }
 
     /// Memory may have changed: reads made before are not reused, and reads made from here on stay in
     /// this region or inside it.
@@ -99,6 +110,7 @@ private:
     [[nodiscard]] Place place_for(const Values &operands, const ir::Region *fence) const;
 
     ir::Builder _builder;
+    uint32_t _mark = 0;
     ir::Region *_entry = nullptr;
     size_t _epoch = 1;
     const ir::Region *_read_fence = nullptr;

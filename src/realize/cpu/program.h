@@ -27,6 +27,13 @@ struct Phase {
     double task_us = 0;        ///< predicted time of one task on one core, microseconds
 };
 
+/// A part of a thread's scratch memory.
+struct Room {
+    std::string function;            ///< that uses it
+    const ir::Value *value = nullptr;///< what is kept there; null: panels, partial sums, stacks
+    int64_t offset = 0, bytes = 0;
+};
+
 /// A kernel in Machine form with what a launch needs.
 struct Program {
     std::unique_ptr<ir::Module> machine;
@@ -34,6 +41,7 @@ struct Program {
     std::vector<ir::Report> reports;///< by site
     size_t scratch_bytes = 0;       ///< a thread
     size_t shared_bytes = 0;        ///< a launch; shared by its tasks across phases
+    std::vector<Room> rooms;        ///< when the realization is traced
 };
 
 }// namespace luisa::tile::cpu

@@ -19,6 +19,7 @@ Lowering::Lowering(const plan::Plan &plan, ir::Module &machine) : _plan{&plan}, 
 }
 
 void Lowering::begin_function(const std::string &name) {
+    _function = name;
     auto &module = _b.module();
     auto *function = module.add_function(name, _plan->kernel->loc);
     function->noalias = !_plan->may_alias;
@@ -125,10 +126,11 @@ void Lowering::lower_phase(const plan::Phase &phase, const std::string &name, Ph
     _b.effect(Opcode::WRITE, {_scratch, total}, ir::MemoryPayload{8, false, false});
 }
 
-Program realize(const plan::Plan &plan) {
+Program realize(const plan::Plan &plan, const StepNumbers *trace) {
     Program program;
     program.machine = std::make_unique<ir::Module>(ir::Form::MACHINE);
     Lowering lowering{plan, *program.machine};
+    lowering.trace(trace);
     for (size_t i = 0; i < plan.phases.size(); ++i) {
         auto name = plan.kernel->name + (plan.phases.size() > 1 ? "." + std::to_string(i) : "");
         if (const auto *nest = plan.phases[i].nest) {
@@ -148,6 +150,7 @@ Program realize(const plan::Plan &plan) {
         lowering.lower_phase(plan.phases[i], name, program.phases.emplace_back());
     }
     program.reports = lowering.take_reports();
+    program.rooms = lowering.take_rooms();
     program.shared_bytes = static_cast<size_t>(lowering.shared_bytes());
     program.scratch_bytes = static_cast<size_t>(lowering.scratch_bytes()) + 64;
     return program;

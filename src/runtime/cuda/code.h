@@ -29,6 +29,7 @@ public:
     Code(const Code &) = delete;
     Code &operator=(const Code &) = delete;
     [[nodiscard]] const ShaderMetadata &metadata() const noexcept override { return about; }
+    [[nodiscard]] int launches() const noexcept override { return static_cast<int>(phases.size()); }
 
     std::vector<LoadedPhase> phases;
     std::vector<ir::Report> reports;

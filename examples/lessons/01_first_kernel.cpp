@@ -19,7 +19,8 @@ int main(int argc, char **argv) {
     // [end]
 
     if (emit_tir(argc, argv)) {
-        return print_tir({add_vectors.capture(tensor_shape(1000), tensor_shape(1000), tensor_shape(1000))});
+        return print_tir(
+            {add_vectors.capture(tensor_shape(1000), tensor_shape(1000), tensor_shape(1000))});
     }
     // [run]
     auto device = Device::create("cpu");

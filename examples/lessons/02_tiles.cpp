@@ -22,8 +22,8 @@ int main(int argc, char **argv) {
     // [end]
 
     if (emit_tir(argc, argv)) {
-        return print_tir({tables.capture(tensor_shape(4), tensor_shape(4), tensor_shape(4, 4), tensor_shape(4, 4),
-                                         tensor_shape(4))});
+        return print_tir({tables.capture(tensor_shape(4), tensor_shape(4), tensor_shape(4, 4),
+                                         tensor_shape(4, 4), tensor_shape(4))});
     }
     auto device = Device::create("cpu");
     Stream stream{device};

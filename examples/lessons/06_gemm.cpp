@@ -25,8 +25,8 @@ int main(int argc, char **argv) {
     // [end]
 
     if (emit_tir(argc, argv)) {
-        return print_tir({gemm.capture(tensor_shape(150, 200), tensor_shape(200, 130), tensor_shape(130),
-                                       tensor_shape(150, 130))});
+        return print_tir({gemm.capture(tensor_shape(150, 200), tensor_shape(200, 130),
+                                       tensor_shape(130), tensor_shape(150, 130))});
     }
     auto device = Device::create("cpu");
     Stream stream{device};

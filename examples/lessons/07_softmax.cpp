@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
     // [end]
 
     if (emit_tir(argc, argv)) {
-        return print_tir({softmax.capture(tensor_shape(10, 300), tensor_shape(10), tensor_shape(10, 300))});
+        return print_tir(
+            {softmax.capture(tensor_shape(10, 300), tensor_shape(10), tensor_shape(10, 300))});
     }
     auto device = Device::create("cpu");
     Stream stream{device};

@@ -39,8 +39,8 @@ int main(int argc, char **argv) {
     // [end]
 
     if (emit_tir(argc, argv)) {
-        return print_tir({attention.capture(tensor_shape(75, head), tensor_shape(75, head), tensor_shape(75, head),
-                                            tensor_shape(75, head))});
+        return print_tir({attention.capture(tensor_shape(75, head), tensor_shape(75, head),
+                                            tensor_shape(75, head), tensor_shape(75, head))});
     }
     auto device = Device::create("cpu");
     Stream stream{device};

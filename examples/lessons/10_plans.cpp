@@ -28,6 +28,19 @@ int main(int argc, char **argv) {
     std::printf("%s", forms(kernel, "x86-64-v3").plan.c_str());
     // [end]
 
+    // [profile]
+    auto device = Device::create("cpu");
+    Stream stream{device};
+    Profiler profiler{stream};
+    auto x = make_tensor<float>(device, 64, 100), y = make_tensor<float>(device, 64, 100);
+    stream << device.jit(standardize)(x, y).dispatch() << synchronize();
+    for (const auto &run : profiler.records()) {
+        std::printf("%s: %d launch, %.0f bytes, %.0f operations\n", run.kernel.c_str(),
+                    run.launches, run.bytes, run.flops.value_or(0));
+    }
+    // [end]
+    check.that("a line in the table of the profiler", profiler.table().find("kernel ") == 0);
+
     // [rejected]
     auto wrong = tile_kernel([](TensorView<float, 1> X) {
         auto i = axis("i", 8);

@@ -40,7 +40,7 @@ std::vector<Sample> samples_of(int64_t extent, bool all) {
     return chosen;
 }
 
-std::optional<int64_t> apply(Opcode op, int64_t a, int64_t b) {
+std::optional<int64_t> arithmetic_on(Opcode op, int64_t a, int64_t b) {
     int64_t r = 0;
     bool divides = b != 0 && !(a == INT64_MIN && b == -1);
     auto floor_div = [&] { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
@@ -53,8 +53,7 @@ std::optional<int64_t> apply(Opcode op, int64_t a, int64_t b) {
         case Opcode::DIV: return divides ? std::optional{a / b} : std::nullopt;
         case Opcode::REM: return divides ? std::optional{a % b} : std::nullopt;
         case Opcode::FLOOR_DIV: return divides ? std::optional{floor_div()} : std::nullopt;
-        case Opcode::FLOOR_MOD:
-            return divides ? std::optional{a - floor_div() * b} : std::nullopt;
+        case Opcode::FLOOR_MOD: return divides ? std::optional{a - floor_div() * b} : std::nullopt;
         case Opcode::CEIL_DIV:
             return divides ? std::optional{a / b + (a % b != 0 && (a < 0) == (b < 0))}
                            : std::nullopt;
@@ -102,10 +101,9 @@ private:
         }
         switch (op->opcode()) {
             case Opcode::CONSTANT:
-                return is_integer(value->scalar())
-                           ? std::optional{static_cast<int64_t>(
-                                 op->get<ir::ConstantPayload>().bits)}
-                           : std::nullopt;
+                return is_integer(value->scalar()) ? std::optional{static_cast<int64_t>(
+                                                         op->get<ir::ConstantPayload>().bits)}
+                                                   : std::nullopt;
             case Opcode::EXTENT:
                 return view_extent(op->operand(0),
                                    static_cast<size_t>(op->get<ir::IndexPayload>().index));
@@ -119,7 +117,7 @@ private:
             return std::nullopt;
         }
         auto a = evaluate(op->operand(0), depth + 1), b = evaluate(op->operand(1), depth + 1);
-        return a && b ? apply(op->opcode(), *a, *b) : std::nullopt;
+        return a && b ? arithmetic_on(op->opcode(), *a, *b) : std::nullopt;
     }
 
     [[nodiscard]] double elements(const std::vector<ir::DimExtent> &dims) const {
@@ -187,8 +185,8 @@ private:
         switch (code) {
             case Opcode::MMA: {
                 auto roles = contraction_roles(op);
-                return 2 * elements(roles.batch) * elements(roles.rows) *
-                       elements(roles.columns) * elements(roles.contracted);
+                return 2 * elements(roles.batch) * elements(roles.rows) * elements(roles.columns) *
+                       elements(roles.contracted);
             }
             case Opcode::REDUCE_EXPR:
             case Opcode::SCAN: return elements(op.operand(0)->type()->dims);
@@ -294,7 +292,8 @@ private:
     const LaunchFacts &_launch;
     Work _work;
     std::unordered_map<const ir::Value *, int64_t> _indices;
-    std::unordered_map<uint32_t, int64_t> _inside;///< of a dimension: elements that lie in the views
+    std::unordered_map<uint32_t, int64_t>
+        _inside;///< of a dimension: elements that lie in the views
     int64_t _bodies = most_bodies;
 };
 

@@ -18,7 +18,8 @@ struct LaunchFacts {
 /// What an operation does in a whole launch.
 struct OperationWork {
     double executions = 0;///< of the region that it stands in
-    double flops = 0;     ///< on floating-point numbers; a multiply-add counts two, a function such as exp one
+    double flops =
+        0;///< on floating-point numbers; a multiply-add counts two, a function such as exp one
     double loaded = 0, stored = 0;///< bytes of views, again each time
 };
 

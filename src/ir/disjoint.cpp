@@ -98,8 +98,8 @@ private:
             Variable v;
             auto begin = number(0), end = number(1), step = number(2);
             if (begin && end && step && *step != 0 && *begin > -any_extent &&
-                *begin < any_extent && *end > -any_extent && *end < any_extent &&
-                *step > -any_extent && *step < any_extent) {
+                *begin<any_extent && * end> - any_extent &&
+                *end<any_extent && * step> - any_extent && *step < any_extent) {
                 auto span = *step > 0 ? *end - *begin : *begin - *end, by = std::abs(*step);
                 v = {std::max<int64_t>(0, (span + by - 1) / by), true, *begin, *step};
             } else {
@@ -261,7 +261,8 @@ private:
                 element.push_back(static_cast<int64_t>(at));
             }
             if (inside) {
-                return {Proof::DISPROVEN, instance(point, {}), instance(point, difference), element};
+                return {Proof::DISPROVEN, instance(point, {}), instance(point, difference),
+                        element};
             }
         }
         return {};
@@ -303,7 +304,7 @@ void check_store(const Module &module, const Operation &store, const Operation &
     auto index = store.operand(0)->index();
     const auto &names = module.kernel()->parameter_names;
     auto name = index < names.size() && !names[index].empty() ? "'" + names[index] + "'"
-                                                             : std::to_string(index);
+                                                              : std::to_string(index);
     throw RaceError{"store: instances " + text_of(found.first) + " and " + text_of(found.second) +
                         " of one parallel both write element " + text_of(found.element) +
                         " of parameter " + name +

@@ -56,9 +56,10 @@ void BlockPlanner::record_axes(const LoopGroup &group, const std::vector<AxisCho
         }
         auto reason =
             choice.allowed
-                ? fmt::format("accesses along it score {:.1f}, along {} {:.1f} (2 each for elements "
-                              "side by side, -8 for a stride, -9 where it is not known)",
-                              choice.score, name_of(chosen), best_score)
+                ? fmt::format(
+                      "accesses along it score {:.1f}, along {} {:.1f} (2 each for elements "
+                      "side by side, -8 for a stride, -9 where it is not known)",
+                      choice.score, name_of(chosen), best_score)
                 : "the reduction keeps its order along it";
         record(operation_of(group.roots.front()), what, "vectors along " + name_of(choice.axis),
                std::move(reason));
@@ -97,10 +98,11 @@ void BlockPlanner::record_kept(const ir::Operation &op, const char *reason) {
     auto sites = evaluation_sites(op.result(), [this](const ir::Value *v) { return is_kept(v); });
     auto cost = _cost.element_cost(op.result());
     if (sites.size() > 1 && cost > 1) {
-        record(&op, "computed where it is used", "kept in scratch memory",
-               fmt::format("{} places need it; {:.0f} simple operations an element are cheaper than "
-                           "a way through memory",
-                           sites.size(), cost));
+        record(
+            &op, "computed where it is used", "kept in scratch memory",
+            fmt::format("{} places need it; {:.0f} simple operations an element are cheaper than "
+                        "a way through memory",
+                        sites.size(), cost));
     }
 }
 
@@ -112,10 +114,11 @@ void BlockPlanner::record_panel(const Contraction &c, bool vector) const {
     bool far = streams_from_memory(product->operand(position));
     if (panel) {
         record(product, operand + " copied into panels", operand + " read where it is",
-               !vector ? "its elements are far apart along the steps, and the view exceeds the near "
-                         "caches"
-               : far   ? "it comes from beyond the near caches for many rows, or is not contiguous"
-                       : "its columns are not contiguous, or computing them costs");
+               !vector
+                   ? "its elements are far apart along the steps, and the view exceeds the near "
+                     "caches"
+               : far ? "it comes from beyond the near caches for many rows, or is not contiguous"
+                     : "its columns are not contiguous, or computing them costs");
         return;
     }
     record(product, operand + " read where it is", operand + " copied into panels",
@@ -143,8 +146,9 @@ void BlockPlanner::record_contraction(const Contraction &c) const {
     record_panel(c, true);
     record_panel(c, false);
     if (c.panel_steps == 0 && c.vector_panel) {
-        record(product, "all steps in one panel", "panels of some steps, sums in scratch memory",
-               "the steps fit into an eighth of the second-level cache, or their number is not known");
+        record(
+            product, "all steps in one panel", "panels of some steps, sums in scratch memory",
+            "the steps fit into an eighth of the second-level cache, or their number is not known");
     }
 }
 

@@ -499,9 +499,10 @@ void BlockPlanner::fuse_epilogues(Block &block) {
         if (!fits || consumers != sites.size() || stores_into_operands(*contraction, *group)) {
             record(contraction->products.front(), "the result is stored first",
                    "what follows applied in registers",
-                   !fits                       ? "what follows reads other elements, or runs over others"
-                   : consumers != sites.size() ? "another group needs the result, too"
-                                               : "it stores to a view that later blocks still read");
+                   !fits ? "what follows reads other elements, or runs over others"
+                   : consumers != sites.size()
+                       ? "another group needs the result, too"
+                       : "it stores to a view that later blocks still read");
             continue;
         }
         contraction->epilogue = group->roots;

@@ -308,8 +308,7 @@ const char *BlockPlanner::join_obstacle(const LoopGroup &group, const Root &root
     if (root.kind == Root::Kind::STORE && !may_store_after(group, root)) {
         return "its store would come before other elements are read";
     }
-    return may_overwrite(group, root) ? nullptr
-                                      : "it overwrites what other elements still need";
+    return may_overwrite(group, root) ? nullptr : "it overwrites what other elements still need";
 }
 
 void BlockPlanner::add_root(const Root &root, Block &block) {

@@ -126,9 +126,10 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
             plan.notes.push_back("one task: the root holds values that its nests share, or no "
                                  "root `parallel`");
             if (plan.records) {
-                plan.alternatives.push_back({nullptr, "one task", "a task an instance of the root",
-                                             "the root holds values that its nests share, or it has "
-                                             "no root `parallel`"});
+                plan.alternatives.push_back(
+                    {nullptr, "one task", "a task an instance of the root",
+                     "the root holds values that its nests share, or it has "
+                     "no root `parallel`"});
             }
         }
         return plan;

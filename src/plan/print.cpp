@@ -81,16 +81,16 @@ std::string panel_text(const std::optional<PanelPlan> &panel, const char *operan
 std::string contraction_text(const Contraction &c) {
     const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
     const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
-    return fmt::format(
-        "contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}", dims_text(rows),
-        dims_text(columns), dims_text(c.roles.contracted), c.rows, c.vectors * c.lanes,
-        c.nests.empty() ? "" : ", steps interchanged with blocks",
-        panel_text(c.vector_panel, "vector") + panel_text(c.scalar_panel, "scalar"),
-        c.panel_steps == all_steps ? ", sums in scratch"
-        : c.panel_steps            ? fmt::format(", panels of {} steps", c.panel_steps)
-                                   : "",
-        c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
-        at(c.products.front()->loc));
+    return fmt::format("contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}",
+                       dims_text(rows), dims_text(columns), dims_text(c.roles.contracted), c.rows,
+                       c.vectors * c.lanes,
+                       c.nests.empty() ? "" : ", steps interchanged with blocks",
+                       panel_text(c.vector_panel, "vector") + panel_text(c.scalar_panel, "scalar"),
+                       c.panel_steps == all_steps ? ", sums in scratch"
+                       : c.panel_steps ? fmt::format(", panels of {} steps", c.panel_steps)
+                                       : "",
+                       c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
+                       at(c.products.front()->loc));
 }
 
 struct Printer {

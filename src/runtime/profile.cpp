@@ -8,8 +8,8 @@ namespace luisa::tile::runtime {
 namespace {
 
 int launches_of(const ShaderImpl &shader) {
-    return shader.code        ? static_cast<int>(shader.code->phases.size())
-           : shader.emulated  ? static_cast<int>(shader.emulated->phases.size())
+    return shader.code          ? static_cast<int>(shader.code->phases.size())
+           : shader.emulated    ? static_cast<int>(shader.emulated->phases.size())
            : shader.accelerated ? shader.accelerated->launches()
                                 : 1;
 }

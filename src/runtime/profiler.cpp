@@ -14,7 +14,7 @@ namespace {
 
 using runtime::ProfilerState;
 
-double milliseconds(ProfilerState::Clock::duration time) {
+double to_ms(ProfilerState::Clock::duration time) {
     return std::chrono::duration<double, std::milli>(time).count();
 }
 
@@ -29,11 +29,11 @@ void set_times(const ProfilerState::Entry &entry, const ProfilerState &state,
                             entry.from->milliseconds_since(*state.first, since_first));
     }
     if (record.on_device) {
-        record.start_ms = milliseconds(state.first_seen - state.begin) + since_first;
+        record.start_ms = to_ms(state.first_seen - state.begin) + since_first;
         record.duration_ms = spent;
     } else {
-        record.start_ms = milliseconds(entry.begin - state.begin);
-        record.duration_ms = milliseconds(entry.end - entry.begin);
+        record.start_ms = to_ms(entry.begin - state.begin);
+        record.duration_ms = to_ms(entry.end - entry.begin);
     }
 }
 
@@ -165,22 +165,26 @@ std::string Profiler::table() const {
 }
 
 std::string Profiler::trace() const {
-    std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
-                       "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": "
-                       "\"Luisa Tile\"}}";
+    std::string text =
+        "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
+        "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": "
+        "\"Luisa Tile\"}}";
     for (const auto &[thread, name] : {std::pair{1, "host"}, {2, "device"}}) {
-        text += fmt::format(",\n{{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": {}, "
-                            "\"args\": {{\"name\": \"{}\"}}}}",
-                            thread, name);
+        text += fmt::format(
+            ",\n{{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": {}, "
+            "\"args\": {{\"name\": \"{}\"}}}}",
+            thread, name);
     }
     for (const auto &r : records()) {
         auto flops = r.flops ? fmt::format(", \"flops\": {:.0f}", *r.flops) : std::string{};
-        text += fmt::format(
-            ",\n{{\"name\": {}, \"cat\": \"kernel\", \"ph\": \"X\", \"pid\": 1, \"tid\": {}, \"ts\": "
-            "{:.3f}, \"dur\": {:.3f}, \"args\": {{\"dispatched at\": {}, \"launches\": {}, \"bytes\": "
-            "{:.0f}{}}}}}",
-            quoted(name_of(r)), r.on_device ? 2 : 1, r.start_ms * 1e3, r.duration_ms * 1e3,
-            quoted(to_string(r.location)), r.launches, r.bytes, flops);
+        text += fmt::format(",\n{{\"name\": {}, \"cat\": \"kernel\", \"ph\": \"X\", \"pid\": 1, "
+                            "\"tid\": {}, \"ts\": "
+                            "{:.3f}, \"dur\": {:.3f}, \"args\": {{\"dispatched at\": {}, "
+                            "\"launches\": {}, \"bytes\": "
+                            "{:.0f}{}}}}}",
+                            quoted(name_of(r)), r.on_device ? 2 : 1, r.start_ms * 1e3,
+                            r.duration_ms * 1e3, quoted(to_string(r.location)), r.launches, r.bytes,
+                            flops);
     }
     return text + "\n]}\n";
 }

@@ -51,9 +51,9 @@ std::string text_of_example(const std::string &name) {
     });
     auto program = own_folder() / name;
     if (!plain || !is_executable(program)) {
-        throw lt::ValueError{"there is no example '" + name + "' beside this program, in " +
-                             own_folder().string() +
-                             "; an example's name is that of its program, such as gemm or lesson_06"};
+        throw lt::ValueError{
+            "there is no example '" + name + "' beside this program, in " + own_folder().string() +
+            "; an example's name is that of its program, such as gemm or lesson_06"};
     }
     std::string quoted = "'";
     for (char c : program.string()) {
@@ -166,8 +166,7 @@ MachineLimits limits_of(const ExplainSettings &settings, int threads) {
 CompileTimes times_of(const lt::Device &device, const lt::Kernel &kernel) {
     auto shader = device.compile(kernel, {.cached = false});
     const auto &m = shader.metadata();
-    return {true,         m.compile_ms(), m.plan_ms,    m.realize_ms,
-            m.emit_ms,    m.codegen_ms,   m.link_ms};
+    return {true, m.compile_ms(), m.plan_ms, m.realize_ms, m.emit_ms, m.codegen_ms, m.link_ms};
 }
 
 ExplainPage make_page(const ExplainSettings &settings) {

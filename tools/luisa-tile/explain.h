@@ -13,8 +13,8 @@ namespace lt = luisa::tile;
 
 struct ExplainSettings {
     std::string file, example, html, json, cpu;
-    std::vector<std::string> extents;///< NAME=N
-    std::vector<std::string> sources;///< folders in which source files are looked for
+    std::vector<std::string> extents;         ///< NAME=N
+    std::vector<std::string> sources;         ///< folders in which source files are looked for
     double peak_gflops = 0, bandwidth_gbs = 0;///< of the machine; 0: measured
 };
 

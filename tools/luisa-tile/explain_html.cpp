@@ -31,8 +31,9 @@ std::string with_prefix(double value, const char *unit) {
         value /= 1000;
     }
     char text[64];
-    std::snprintf(text, sizeof text, i == 0 && value == std::floor(value) ? "%.0f %s%s" : "%.3g %s%s",
-                  value, prefixes[i], unit);
+    std::snprintf(text, sizeof text,
+                  i == 0 && value == std::floor(value) ? "%.0f %s%s" : "%.3g %s%s", value,
+                  prefixes[i], unit);
     std::string out = text;
     while (!out.empty() && out.back() == ' ') {
         out.pop_back();
@@ -44,7 +45,8 @@ std::string grouped(double value) {
     char digits[64];
     std::snprintf(digits, sizeof digits, "%.0f", value);
     std::string text = digits;
-    for (auto at = static_cast<ptrdiff_t>(text.size()) - 3; at > (text[0] == '-' ? 1 : 0); at -= 3) {
+    for (auto at = static_cast<ptrdiff_t>(text.size()) - 3; at > (text[0] == '-' ? 1 : 0);
+         at -= 3) {
         text.insert(static_cast<size_t>(at), ",");
     }
     return text;
@@ -102,23 +104,44 @@ std::string milliseconds(double ms) {
     return text;
 }
 
+std::string duration(double us) {
+    char text[32];
+    auto [value, unit] = us < 1     ? std::pair{us * 1e3, "ns"}
+                         : us < 1e3 ? std::pair{us, "us"}
+                                    : std::pair{us * 1e-3, "ms"};
+    std::snprintf(text, sizeof text, "%.3g %s", value, unit);
+    return text;
+}
+
+/// "Kernel softmax", with its number where there are several.
+std::string title_of(const ExplainPage &page, const Explanation &about, size_t number) {
+    auto several = page.kernels.size() > 1;
+    return "Kernel " + (several ? std::to_string(number) + ": " : "") + about.kernel;
+}
+
 class KernelSections {
 public:
     KernelSections(const ExplainPage &page, const Subject &subject, size_t number)
-        : _page{page}, _subject{subject}, _about{subject.about},
+        : _page{page}, _subject{subject}, _about{subject.about}, _number{number},
           _id{"k" + std::to_string(number)} {}
 
     std::string make() {
-        auto body = summary() + source() + nests() + plan() + steps() + values() + pipelines() +
-                    roof() + alternatives() + rest();
+        // One after the other: each adds itself to the list of links.
+        std::string body;
+        for (auto part : {&KernelSections::summary, &KernelSections::source, &KernelSections::nests,
+                          &KernelSections::plan, &KernelSections::steps, &KernelSections::values,
+                          &KernelSections::pipelines, &KernelSections::roof,
+                          &KernelSections::alternatives, &KernelSections::rest}) {
+            body += (this->*part)();
+        }
         std::string links;
         for (const auto &[id, title] : _sections) {
             links += "<li><a href=\"#" + id + "\">" + escape(title) + "</a></li>";
         }
-        auto name = "Kernel " + _about.kernel;
+        auto name = title_of(_page, _about, _number);
         return "<section aria-labelledby=\"" + _id + "\"><h2 id=\"" + _id + "\">" + escape(name) +
-               "</h2>\n<nav aria-label=\"Sections of " + escape(_id) + " " + escape(name) +
-               "\"><ul>" + links + "</ul></nav>\n" + body + "</section>\n";
+               "</h2>\n<nav aria-label=\"Sections of " + escape(name) + "\"><ul>" + links +
+               "</ul></nav>\n" + body + "</section>\n";
     }
 
 private:
@@ -143,20 +166,20 @@ private:
             {"bytes of views", with_prefix(_about.loaded, "B") + " loaded, " +
                                    with_prefix(_about.stored, "B") + " stored in a launch"}};
         for (const auto &extent : _about.assumed) {
-            list.push_back({"extent " + extent.name, std::to_string(extent.extent) +
-                                                         ", for the numbers of this page"});
+            list.push_back({"extent " + extent.name,
+                            std::to_string(extent.extent) + ", for the numbers of this page"});
         }
         if (const auto &t = _subject.times; t.known) {
-            list.push_back({"compiled in", milliseconds(t.total_ms) + ": plan " +
-                                               milliseconds(t.plan_ms) + ", realize " +
-                                               milliseconds(t.realize_ms) + ", emit " +
-                                               milliseconds(t.emit_ms) + ", generate " +
-                                               milliseconds(t.codegen_ms) + ", link " +
-                                               milliseconds(t.link_ms)});
+            list.push_back({"compiled in",
+                            milliseconds(t.total_ms) + ": plan " + milliseconds(t.plan_ms) +
+                                ", realize " + milliseconds(t.realize_ms) + ", emit " +
+                                milliseconds(t.emit_ms) + ", generate " +
+                                milliseconds(t.codegen_ms) + ", link " + milliseconds(t.link_ms)});
         }
-        std::string caveat =
-            !_about.work_known  ? "<p>Some loops run as often as data says; they count once.</p>"
-            : !_about.work_exact ? "<p>Of long domains some instances stand for the others, and a "
+        std::string caveat = !_about.work_known
+                                 ? "<p>Some loops run as often as data says; they count once.</p>"
+                             : !_about.work_exact
+                                 ? "<p>Of long domains some instances stand for the others, and a "
                                    "branch counts as taken.</p>"
                                  : "";
         return section("summary", "Summary", facts(list) + caveat);
@@ -185,7 +208,8 @@ private:
             for (auto line : used) {
                 lines += (lines.empty() ? "" : ", ") + std::to_string(line);
             }
-            return "<p>The file was not found; name its folder with <code>--source</code>. Its lines: " +
+            return "<p>The file was not found; name its folder with <code>--source</code>. Its "
+                   "lines: " +
                    lines + ".</p>\n";
         }
         constexpr uint32_t around = 2;
@@ -217,8 +241,10 @@ private:
             body += "<strong>" + escape(nest.kind) + "</strong> " + escape(nest.domain) +
                     at(nest.place);
             if (nest.kind != "if" && nest.kind != "while") {
-                body += ": " + grouped(nest.executions) + (nest.executions == 1 ? " time, " : " times, ") +
-                        with_prefix(nest.trips, "") + (nest.trips == 1 ? " instance" : " instances") +
+                body += ": " + grouped(nest.executions) +
+                        (nest.executions == 1 ? " time, " : " times, ") +
+                        with_prefix(nest.trips, "") +
+                        (nest.trips == 1 ? " instance" : " instances") +
                         (nest.executions == 1 ? "" : " each on average");
             }
         }
@@ -255,27 +281,26 @@ private:
     std::string step(const Explanation::Step &s) const {
         auto name = "Step " + std::to_string(s.number) + ": " + s.kind;
         std::string out = "<div class=\"step\" id=\"" + _id + "-step" + std::to_string(s.number) +
-                          "\"><h4>" + escape(name) + at(s.place) + "</h4>\n<p class=\"title mono\">" +
-                          escape(s.title) + "</p>\n";
+                          "\"><h4>" + escape(name) + at(s.place) +
+                          "</h4>\n<p class=\"title mono\">" + escape(s.title) + "</p>\n";
         auto list = s.facts;
         bool works = s.kind == "group" || s.kind == "contraction";
         if (works) {
-            list.insert(list.begin(),
-                        {"vectors", s.vector_axis.empty()
-                                        ? "none: scalar code"
-                                        : "along " + s.vector_axis + ", " +
-                                              std::to_string(s.lanes) + " lanes"});
+            list.insert(list.begin(), {"vectors", s.vector_axis.empty()
+                                                      ? "none: scalar code"
+                                                      : "along " + s.vector_axis + ", " +
+                                                            std::to_string(s.lanes) + " lanes"});
         }
         if (s.flops > 0 || s.loaded + s.stored > 0) {
             list.push_back({"work", with_prefix(s.flops, "flop") + ", " +
                                         with_prefix(s.loaded, "B") + " loaded, " +
                                         with_prefix(s.stored, "B") + " stored"});
         }
-        list.push_back({"runs", grouped(s.executions) + (s.executions == 1 ? " time" : " times") +
-                                    (s.predicted_us ? ", predicted " +
-                                                          with_prefix(*s.predicted_us * 1e-6 * 1e9, "") +
-                                                          " ns of one core in all"
-                                                    : "")});
+        list.push_back(
+            {"runs", grouped(s.executions) + (s.executions == 1 ? " time" : " times") +
+                         (s.predicted_us ? ", predicted to take " + duration(*s.predicted_us) +
+                                               " of one core in all"
+                                         : "")});
         out += facts(list);
         if (!s.roots.empty()) {
             out += "<ul>";
@@ -316,13 +341,12 @@ private:
                       cell(phase.tasks < 0 ? "set by each launch" : grouped(double(phase.tasks)),
                            true) +
                       cell(grouped(double(phase.grain)), true) +
-                      cell(phase.task_us > 0 ? with_prefix(phase.task_us * 1e3, "") : "-", true) +
-                      "</tr>\n";
+                      cell(phase.task_us > 0 ? duration(phase.task_us) : "-", true) + "</tr>\n";
         }
         return section("steps", "Loop groups and contractions",
                        table("Functions of the launch, one after the other",
                              {"function", "root nest", "#tasks", "#claimed at a time",
-                              "#predicted ns a task"},
+                              "#predicted time of a task"},
                              phases) +
                            "<ol class=\"steps\">" + below(0) + "</ol>\n");
     }
@@ -330,14 +354,12 @@ private:
     std::string values() {
         std::string rows;
         for (const auto &v : _about.values) {
-            auto where = v.shares.empty() ? escape(v.function) + " at " +
-                                                std::to_string(v.offset)
+            auto where = v.shares.empty() ? escape(v.function) + " at " + std::to_string(v.offset)
                                           : "in that of " + escape(v.shares);
-            auto life = v.first_step == 0 ? "-"
-                        : v.first_step == v.last_step
-                            ? "step " + std::to_string(v.first_step)
-                            : "steps " + std::to_string(v.first_step) + " to " +
-                                  std::to_string(v.last_step);
+            auto life = v.first_step == 0             ? "-"
+                        : v.first_step == v.last_step ? "step " + std::to_string(v.first_step)
+                                                      : "steps " + std::to_string(v.first_step) +
+                                                            " to " + std::to_string(v.last_step);
             rows += "<tr>" + cell(escape(v.name)) +
                     cell("<span class=\"mono\">" + escape(v.type) + "</span>") +
                     cell(place(v.place)) + cell(where) +
@@ -346,13 +368,13 @@ private:
         }
         auto total = "<p>A thread's scratch memory has " + std::to_string(_about.scratch_bytes) +
                      " bytes, alignment and room behind each value included.</p>\n";
-        return section("values", "Values in scratch memory",
-                       rows.empty()
-                           ? "<p>No value is kept in memory: all live in registers.</p>\n" + total
-                           : total + lifetimes(_about, _id) +
-                                 table("What is kept, where and how long",
-                                       {"value", "type", "made at", "storage", "#bytes", "lives in"},
-                                       rows));
+        return section(
+            "values", "Values in scratch memory",
+            rows.empty()
+                ? "<p>No value is kept in memory: all live in registers.</p>\n" + total
+                : total + lifetimes(_about, _id) +
+                      table("What is kept, where and how long",
+                            {"value", "type", "made at", "storage", "#bytes", "lives in"}, rows));
     }
 
     std::string pipelines() {
@@ -385,17 +407,18 @@ private:
                     "</tr>\n";
         }
         const auto &limits = _page.limits;
-        return section(
-            "roofline", "Roofline",
-            "<p>" + with_prefix(limits.flops, "flop/s") + " and " +
-                with_prefix(limits.bandwidth, "B/s") + " of memory, " + escape(limits.origin) +
-                ". Bytes are those of views that a step loads and stores, again each time: caches hold part "
-                "of them, so a step may lie above the slope.</p>\n" +
-                roofline(_subject, limits, _id) +
-                table("Where each step stands",
-                      {"step", "#operations", "#bytes of views", "#operations a byte",
-                       "#attainable from memory", "#predicted"},
-                      rows));
+        return section("roofline", "Roofline",
+                       "<p>" + with_prefix(limits.flops, "flop/s") + " and " +
+                           with_prefix(limits.bandwidth, "B/s") + " of memory, " +
+                           escape(limits.origin) +
+                           ". Bytes are those of views that a step loads and stores, again each "
+                           "time: caches hold part "
+                           "of them, so a step may lie above the slope.</p>\n" +
+                           roofline(_subject, limits, _id) +
+                           table("Where each step stands",
+                                 {"step", "#operations", "#bytes of views", "#operations a byte",
+                                  "#attainable from memory", "#predicted"},
+                                 rows));
     }
 
     std::string alternatives() {
@@ -413,10 +436,10 @@ private:
             }
         }
         return section("alternatives", "What was not chosen",
-                       rows.empty() ? "<p>There was nothing to choose.</p>\n"
-                                    : table("Decisions of the planner",
-                                            {"where", "chosen", "not chosen", "because", "source"},
-                                            rows));
+                       rows.empty()
+                           ? "<p>There was nothing to choose.</p>\n"
+                           : table("Decisions of the planner",
+                                   {"where", "chosen", "not chosen", "because", "source"}, rows));
     }
 
     std::string rest() {
@@ -425,15 +448,17 @@ private:
             body += "<li>" + escape(note) + "</li>";
         }
         body = body.empty() ? "" : "<ul>" + body + "</ul>\n";
-        body += instructions(_about.other_assembly,
-                             "Instructions of no step, or of several (loops over tasks, what was moved "
-                             "out of loops)");
+        body += instructions(
+            _about.other_assembly,
+            "Instructions of no step, or of several (loops over tasks, what was moved "
+            "out of loops)");
         return section("rest", "Notes and other code", body.empty() ? "<p>None.</p>\n" : body);
     }
 
     const ExplainPage &_page;
     const Subject &_subject;
     const Explanation &_about;
+    size_t _number;
     std::string _id;
     std::vector<std::pair<std::string, std::string>> _sections;
 };
@@ -444,10 +469,8 @@ std::string to_html(const ExplainPage &page) {
     auto title = "Plans of " + page.title;
     std::string links, body;
     for (size_t i = 0; i < page.kernels.size(); ++i) {
-        auto number = std::to_string(i + 1);
-        links += "<li><a href=\"#k" + number + "\">Kernel " +
-                 escape(page.kernels[i].about.kernel) +
-                 (page.kernels.size() > 1 ? " (" + number + ")" : "") + "</a></li>";
+        links += "<li><a href=\"#k" + std::to_string(i + 1) + "\">" +
+                 escape(title_of(page, page.kernels[i].about, i + 1)) + "</a></li>";
         body += KernelSections{page, page.kernels[i], i + 1}.make();
     }
     return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

@@ -23,21 +23,29 @@ json of(const Explanation::Alternative &a) {
 json of(const Explanation::Instruction &i) { return i.text; }
 
 json of(const Explanation::Phase &p) {
-    return {{"function", p.function}, {"place", of(p.place)}, {"tasks", p.tasks},
-            {"grain", p.grain},       {"task_us", p.task_us}};
+    return {{"function", p.function},
+            {"place", of(p.place)},
+            {"tasks", p.tasks},
+            {"grain", p.grain},
+            {"task_us", p.task_us}};
 }
 
 json of(const Explanation::Nest &n) {
-    return {{"depth", n.depth},          {"kind", n.kind},   {"domain", n.domain},
-            {"executions", n.executions}, {"trips", n.trips}, {"place", of(n.place)},
-            {"stages", n.stages},        {"realization", n.realization}};
+    return {{"depth", n.depth},   {"kind", n.kind},
+            {"domain", n.domain}, {"executions", n.executions},
+            {"trips", n.trips},   {"place", of(n.place)},
+            {"stages", n.stages}, {"realization", n.realization}};
 }
 
 json of(const Explanation::Value &v) {
-    return {{"name", v.name},         {"type", v.type},
-            {"function", v.function}, {"shares", v.shares},
-            {"offset", v.offset},     {"bytes", v.bytes},
-            {"first_step", v.first_step}, {"last_step", v.last_step},
+    return {{"name", v.name},
+            {"type", v.type},
+            {"function", v.function},
+            {"shares", v.shares},
+            {"offset", v.offset},
+            {"bytes", v.bytes},
+            {"first_step", v.first_step},
+            {"last_step", v.last_step},
             {"place", of(v.place)}};
 }
 

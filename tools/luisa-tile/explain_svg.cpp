@@ -16,8 +16,8 @@ std::string number(double x) {
 }
 
 std::string line(double x1, double y1, double x2, double y2, const char *kind) {
-    return "<line class=\"" + std::string{kind} + "\" x1=\"" + number(x1) + "\" y1=\"" + number(y1) +
-           "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\"/>\n";
+    return "<line class=\"" + std::string{kind} + "\" x1=\"" + number(x1) + "\" y1=\"" +
+           number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\"/>\n";
 }
 
 std::string text(double x, double y, const std::string &what, const char *anchor = "start",
@@ -36,9 +36,9 @@ std::string picture(const std::string &id, int width, int height, const std::str
                     const std::string &description, const std::string &body) {
     return "<svg role=\"img\" aria-labelledby=\"" + id + "-t " + id + "-d\" viewBox=\"0 0 " +
            std::to_string(width) + " " + std::to_string(height) + "\" width=\"" +
-           std::to_string(width) + "\" height=\"" + std::to_string(height) + "\"><title id=\"" + id +
-           "-t\">" + escape(title) + "</title><desc id=\"" + id + "-d\">" + escape(description) +
-           "</desc>\n" + body + "</svg>\n";
+           std::to_string(width) + "\" height=\"" + std::to_string(height) + "\"><title id=\"" +
+           id + "-t\">" + escape(title) + "</title><desc id=\"" + id + "-d\">" +
+           escape(description) + "</desc>\n" + body + "</svg>\n";
 }
 
 /// A logarithmic axis over whole powers of ten.
@@ -63,8 +63,8 @@ std::string marker(double x, double y, const Point &point) {
     if (point.step->kind == "contraction") {
         return rectangle(x - 6, y - 6, 12, 12, kind);
     }
-    return "<circle class=\"" + std::string{kind} + "\" cx=\"" + number(x) + "\" cy=\"" + number(y) +
-           "\" r=\"6\"/>\n";
+    return "<circle class=\"" + std::string{kind} + "\" cx=\"" + number(x) + "\" cy=\"" +
+           number(y) + "\" r=\"6\"/>\n";
 }
 
 std::vector<Point> points_of(const Subject &subject, const MachineLimits &limits) {
@@ -134,10 +134,10 @@ std::string roofline(const Subject &subject, const MachineLimits &limits, const 
         auto at = placed ? x.at(p.roof.intensity) : p.step->flops > 0 ? roof_right : roof_left + 14;
         auto height = p.step->flops > 0 ? y.at(p.rate()) : lowest;
         lowest -= p.step->flops > 0 ? 0 : 16;
-        body += marker(at, height, p) + text(at + (at > roof_right - 20 ? -10 : 10), height + 4, label,
-                                             at > roof_right - 20 ? "end" : "start");
+        body += marker(at, height, p) + text(at + (at > roof_right - 20 ? -10 : 10), height + 4,
+                                             label, at > roof_right - 20 ? "end" : "start");
         said += " Step " + label + ": " +
-                (placed ? with_prefix(p.roof.intensity, "flop/B")
+                (placed              ? with_prefix(p.roof.intensity, "flop/B")
                  : p.step->flops > 0 ? "no bytes of views"
                                      : "no operations") +
                 (p.step->flops > 0 ? ", " + with_prefix(p.rate(), "flop/s") : "") + ".";
@@ -146,14 +146,14 @@ std::string roofline(const Subject &subject, const MachineLimits &limits, const 
             "<circle class=\"point\" cx=\"" + number(roof_left + 126) +
             "\" cy=\"382\" r=\"6\"/>\n" + text(roof_left + 138, 386, "loop group") +
             "<circle class=\"hollow\" cx=\"" + number(roof_left + 236) +
-            "\" cy=\"382\" r=\"6\"/>\n" +
-            text(roof_left + 248, 386, "rate not predicted") +
+            "\" cy=\"382\" r=\"6\"/>\n" + text(roof_left + 248, 386, "rate not predicted") +
             text(roof_left + 400, 386, "at the left edge: no operations", "start", "soft");
-    return picture(id + "-roof", 740, 398, "Roofline of " + subject.about.kernel,
-                   "The slope is what memory can feed, the flat part what arithmetic can do. Numbers are "
-                   "those of steps." +
-                       said,
-                   body);
+    return picture(
+        id + "-roof", 740, 398, "Roofline of " + subject.about.kernel,
+        "The slope is what memory can feed, the flat part what arithmetic can do. Numbers are "
+        "those of steps." +
+            said,
+        body);
 }
 
 std::string lifetimes(const lt::Explanation &about, const std::string &id) {
@@ -186,10 +186,11 @@ std::string lifetimes(const lt::Explanation &about, const std::string &id) {
         const auto &v = *rows[i];
         auto y = top + height * static_cast<double>(i);
         auto begin = left + width * (v.first_step - 1), end = left + width * v.last_step;
-        body += text(left - 8, y + 15, v.name + (v.place.line ? " :" + std::to_string(v.place.line) : ""),
-                     "end") +
+        body += text(left - 8, y + 15,
+                     v.name + (v.place.line ? " :" + std::to_string(v.place.line) : ""), "end") +
                 rectangle(begin + 2, y + 4, end - begin - 4, height - 8, "bar") +
-                text(left + width * steps + 8, y + 15, with_prefix(static_cast<double>(v.bytes), "B"));
+                text(left + width * steps + 8, y + 15,
+                     with_prefix(static_cast<double>(v.bytes), "B"));
         said += " " + v.name + ": steps " + std::to_string(v.first_step) + " to " +
                 std::to_string(v.last_step) + ".";
     }
@@ -207,8 +208,8 @@ std::string timeline(const lt::Explanation::Nest &nest, const std::string &id) {
     constexpr double left = 110, top = 26, height = 26;
     auto width = std::max(44.0, 600.0 / (count * static_cast<double>(stages.size())));
     auto rows = static_cast<double>(stages.size());
-    std::string body = line(left, top + height * rows + 4,
-                            left + width * rows * count + 14, top + height * rows + 4, "axis");
+    std::string body = line(left, top + height * rows + 4, left + width * rows * count + 14,
+                            top + height * rows + 4, "axis");
     std::string said;
     double at = left;
     for (int step = 0; step < count; ++step) {

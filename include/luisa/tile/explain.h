@@ -109,7 +109,7 @@ struct Explanation {
     std::vector<Step> steps;
     std::vector<Value> values;
     std::vector<std::string> notes;
-    std::vector<Alternative> alternatives;///< of the kernel as a whole
+    std::vector<Alternative> alternatives;  ///< of the kernel as a whole
     std::vector<Instruction> other_assembly;///< instructions that belong to no step, or to several
 };
 

@@ -17,7 +17,8 @@ struct ProfilerRecord {
     double duration_ms = 0;
     /// Times are those of the device's own clock; otherwise those of the thread that ran the kernel.
     bool on_device = false;
-    int launches = 0;///< of the device: one for each root nest, and for each set of panels that tasks share
+    int launches =
+        0;///< of the device: one for each root nest, and for each set of panels that tasks share
     /// Of the views that it reads and of those that it writes, each element once: what must move at least, unless the
     /// kernel leaves parts of its views out.
     double bytes = 0;

@@ -105,7 +105,7 @@ private:
                 const runtime::Argument *arguments, int count, SourceLoc loc);
     [[nodiscard]] runtime::DeviceImpl &device() const;
     Device _device;
-    std::unique_ptr<runtime::StreamQueue> _queue;///< null: commands run at submission
+    std::unique_ptr<runtime::StreamQueue> _queue;     ///< null: commands run at submission
     std::shared_ptr<runtime::ProfilerState> _profiler;///< null: nobody measures
 };
 

@@ -21,8 +21,8 @@ public:
     ExplanationBuilder(const plan::Plan &plan, const analysis::Work &work, Explanation &out);
 
     [[nodiscard]] const cpu::StepNumbers &numbers() const noexcept { return _numbers; }
-    void fill_nests(const ir::Region &region, int depth);    // nests.cpp
-    void fill_values(const std::vector<cpu::Room> &rooms);   // values.cpp
+    void fill_nests(const ir::Region &region, int depth); // nests.cpp
+    void fill_values(const std::vector<cpu::Room> &rooms);// values.cpp
     void fill_alternatives();
 
 private:
@@ -48,9 +48,10 @@ private:
     const analysis::Work &_work;
     Explanation &_out;
     cpu::StepNumbers _numbers;
-    std::vector<Uses> _uses;                      ///< by step number - 1
-    std::vector<const ir::Operation *> _sequential;///< by step number - 1; null: a group or contraction
-    std::vector<int> _last_inside;                ///< by step number - 1: the last step that it contains
+    std::vector<Uses> _uses;///< by step number - 1
+    std::vector<const ir::Operation *>
+        _sequential;              ///< by step number - 1; null: a group or contraction
+    std::vector<int> _last_inside;///< by step number - 1: the last step that it contains
 };
 
 }// namespace luisa::tile::compiler

@@ -29,8 +29,8 @@ analysis::LaunchFacts launch_of(const ir::Function &kernel, const ExplainOptions
                 continue;
             }
             auto given = options.extents.find(axis.name);
-            extents.back() =
-                given == options.extents.end() ? options.assumed_extent : given->second;
+            extents.back() = given == options.extents.end() ? options.assumed_extent
+                                                            : given->second;
             auto known = std::any_of(out.assumed.begin(), out.assumed.end(),
                                      [&](const auto &a) { return a.name == axis.name; });
             if (!known) {
@@ -72,8 +72,7 @@ void add_phases(const cpu::Program &program, const plan::Plan &plan, Explanation
         said.grain = phase.grain;
         said.task_us = phase.task_us;
         for (size_t i = 0; i < plan.phases.size(); ++i) {
-            auto name =
-                plan.kernel->name + (plan.phases.size() > 1 ? "." + std::to_string(i) : "");
+            auto name = plan.kernel->name + (plan.phases.size() > 1 ? "." + std::to_string(i) : "");
             if (name == phase.function && plan.phases[i].nest) {
                 said.place = place_of(plan.phases[i].nest->loc);
             }

@@ -44,7 +44,8 @@ std::string realization_of(const plan::Plan &plan, const ir::Operation &nest) {
                         : "what they read is near or comes by the processor's own prefetching.");
         }
     }
-    return "Steps run one after the other on the core that has the task; the processor's own prefetching "
+    return "Steps run one after the other on the core that has the task; the processor's own "
+           "prefetching "
            "brings what the next one loads.";
 }
 

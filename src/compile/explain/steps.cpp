@@ -38,9 +38,9 @@ std::string steps_text(const plan::Contraction &c) {
     return c.nests.empty() ? "of one product"
            : c.panel_steps == plan::all_steps
                ? "all of a block, sums in scratch memory for the epilogue"
-           : c.panel_steps ? fmt::format("in panels of {}, sums in scratch memory between",
-                                         c.panel_steps)
-                           : "all inside a register block, in source order";
+           : c.panel_steps
+               ? fmt::format("in panels of {}, sums in scratch memory between", c.panel_steps)
+               : "all inside a register block, in source order";
 }
 
 }// namespace
@@ -173,8 +173,8 @@ void ExplanationBuilder::fill_group(const plan::LoopGroup &group, Step &step, Us
         step.facts.push_back({"note", group.note});
     }
     for (const auto &ahead : group.ahead) {
-        step.facts.push_back({"asks ahead for", fmt::format("{} at {}", ahead.op->name(),
-                                                            to_string(ahead.op->loc))});
+        step.facts.push_back({"asks ahead for",
+                              fmt::format("{} at {}", ahead.op->name(), to_string(ahead.op->loc))});
     }
     for (const auto &root : group.roots) {
         add_root(root, step, uses);
@@ -198,9 +198,8 @@ void ExplanationBuilder::fill_contraction(const plan::Contraction &c, Step &step
     step.facts = {{"rows", plan::dims_text(rows)},
                   {"columns", plan::dims_text(columns)},
                   {"summed over", plan::dims_text(c.roles.contracted)},
-                  {"register block",
-                   fmt::format("{} rows x {} columns ({} vectors of {})", c.rows,
-                               c.vectors * c.lanes, c.vectors, c.lanes)},
+                  {"register block", fmt::format("{} rows x {} columns ({} vectors of {})", c.rows,
+                                                 c.vectors * c.lanes, c.vectors, c.lanes)},
                   {"vector operand", panel_text(c.vector_panel)},
                   {"broadcast operand", panel_text(c.scalar_panel)},
                   {"steps", steps_text(c)}};

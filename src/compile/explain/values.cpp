@@ -30,8 +30,7 @@ SourceLoc loc_of(const ir::Value *value) {
 Explanation::Value describe(const ir::Value *value) {
     Explanation::Value out;
     out.name = name_of(value);
-    out.type = std::string{to_string(value->scalar())} + " " +
-               plan::dims_text(value->type()->dims);
+    out.type = std::string{to_string(value->scalar())} + " " + plan::dims_text(value->type()->dims);
     out.place = place_of(loc_of(value));
     return out;
 }
@@ -78,6 +77,7 @@ void ExplanationBuilder::fill_values(const std::vector<cpu::Room> &rooms) {
             value.last_step = life.last;
         } else {
             value.name = "panels, partial sums or stacks";
+            value.first_step = value.last_step = static_cast<int>(room.step);
         }
         value.function = room.function;
         value.offset = room.offset;

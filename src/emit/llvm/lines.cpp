@@ -15,8 +15,8 @@ void Emitter::begin_lines(const ir::Function &function) {
     if (!_lines) {
         _lines = std::make_unique<llvm::DIBuilder>(*_module);
         _lines_file = _lines->createFile("operations", ".");
-        _lines->createCompileUnit(llvm::dwarf::DW_LANG_C, _lines_file, "Luisa Tile", true, "", 0, "",
-                                  llvm::DICompileUnit::LineTablesOnly);
+        _lines->createCompileUnit(llvm::dwarf::DW_LANG_C, _lines_file, "Luisa Tile", true, "", 0,
+                                  "", llvm::DICompileUnit::LineTablesOnly);
         _module->addModuleFlag(llvm::Module::Warning, "Debug Info Version",
                                llvm::DEBUG_METADATA_VERSION);
     }

@@ -11,7 +11,8 @@ namespace luisa::tile::emit {
 /// A line of assembly: an instruction or a label.
 struct MarkedLine {
     std::string function, text;
-    uint32_t mark = 0;///< the source line of the operation that it comes from; 0: of none or of several
+    uint32_t mark =
+        0;///< the source line of the operation that it comes from; 0: of none or of several
     bool is_label = false;
 };
 

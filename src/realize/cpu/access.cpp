@@ -244,7 +244,7 @@ int64_t Lowering::allocate_bytes(int64_t bytes) {
     _scratch_used += (bytes + 64 + 63) / 64 * 64;
     _scratch_peak = std::max(_scratch_peak, _scratch_used);
     if (_steps) {
-        _rooms.push_back({_function, _room_owner, offset, bytes});
+        _rooms.push_back({_function, _room_owner, offset, bytes, _b.mark()});
     }
     return offset;
 }

@@ -279,11 +279,11 @@ protected:
     int64_t _scratch_used = 0, _scratch_peak = 0, _shared_used = 0;
     const std::unordered_map<const plan::Step *, uint32_t> *_steps = nullptr;///< null: not traced
     std::vector<Room> _rooms;
-    std::string _function;                      ///< under way
-    const ir::Value *_room_owner = nullptr;     ///< of the next room
-    const ir::Operation *_root = nullptr;///< the `parallel` whose instances are tasks
-    ir::Value *_task = nullptr;          ///< number of the instance under way
-    Values _task_extents;                ///< of its domain
+    std::string _function;                 ///< under way
+    const ir::Value *_room_owner = nullptr;///< of the next room
+    const ir::Operation *_root = nullptr;  ///< the `parallel` whose instances are tasks
+    ir::Value *_task = nullptr;            ///< number of the instance under way
+    Values _task_extents;                  ///< of its domain
     std::unordered_map<const plan::PanelPlan *, int64_t> _shared_offsets;
     std::unordered_set<const ir::Value *> _written;///< storage that the current step writes
     std::vector<ir::Report> _reports;

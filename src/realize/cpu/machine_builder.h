@@ -33,6 +33,8 @@ public:
         return before;
     }
 
+    [[nodiscard]] uint32_t mark() const noexcept { return _mark; }
+
     /// Memory may have changed: reads made before are not reused, and reads made from here on stay in
     /// this region or inside it.
     void forget_reads() noexcept {

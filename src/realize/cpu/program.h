@@ -32,6 +32,7 @@ struct Room {
     std::string function;            ///< that uses it
     const ir::Value *value = nullptr;///< what is kept there; null: panels, partial sums, stacks
     int64_t offset = 0, bytes = 0;
+    uint32_t step = 0;///< that made it, as it is numbered; 0: none
 };
 
 /// A kernel in Machine form with what a launch needs.

@@ -335,4 +335,37 @@ TEST_F(CudaStream, events_order_streams_and_tell_times) {
     EXPECT_EQ(live().streams, 0);
 }
 
+TEST_F(CudaStream, a_profiler_reads_the_clock_of_the_device) {
+    {
+        auto device = Device::create("cuda", {.cache = false});
+        auto twice = device.jit(tile_kernel(
+            [](TensorView<const float, 1> X, TensorView<float, 1> Y) {
+                auto i = axis("i", 32);
+                for (auto &nest : parallel(shape(2))) {
+                    auto at = coord(nest.index() * 32);
+                    Y(at, shape(i)).store(X[at, shape(i)] * 2.0f);
+                }
+            },
+            {.name = "twice"}));
+        auto x = make_tensor<float>(device, 64), y = make_tensor<float>(device, 64);
+        for (bool async : {false, true}) {
+            Stream stream{device, {.async = async}};
+            Profiler profiler{stream};
+            stream << twice(x, y).dispatch() << twice(x, y).dispatch() << synchronize();
+            auto records = profiler.records();
+            ASSERT_EQ(records.size(), 2u);
+            for (const auto &r : records) {
+                EXPECT_EQ(r.kernel, "twice");
+                EXPECT_TRUE(r.on_device);
+                EXPECT_EQ(r.launches, 1);
+                EXPECT_EQ(r.duration_ms, 1.0) << "the stand-in's clock counts launches";
+                EXPECT_EQ(r.flops, 64);
+            }
+            EXPECT_NEAR(records[1].start_ms - records[0].start_ms, 1.0, 1e-6);
+            EXPECT_NE(profiler.trace().find("\"tid\": 2, \"ts\""), std::string::npos);
+        }
+    }
+    EXPECT_EQ(live().events, 0);
+}
+
 }// namespace luisa::tile::runtime::cuda::test

@@ -107,8 +107,12 @@ def check_example(tool, name, folder):
     kernels = about["kernels"]
     assert kernels and about["machine"]["flops"] == 100e9, name
     assert all(source["found"] for source in about["sources"]), (name, about["sources"])
-    assert all(step["assembly"] for k in kernels for step in k["steps"]
-               if step["kind"] in ("group", "contraction")), (name, "a group without code")
+    for kernel in kernels:
+        # What LLVM sinks into a branch loses its place; of the rest each instruction has a step.
+        lost = [step["title"] for step in kernel["steps"]
+                if step["kind"] in ("group", "contraction") and not step["assembly"]]
+        assert len(lost) <= 1 and (not lost or len(kernel["other_assembly"]) > 10), (name, lost)
+        assert not lost or "LLVM moved its instructions" in page.read_text(), name
     check_figures(kernels, run(tool, "explain", "--example", name), name)
     check_page(page.read_text(), kernels, name)
     return len(kernels), sum(len(k["steps"]) for k in kernels)

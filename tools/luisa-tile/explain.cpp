@@ -131,6 +131,9 @@ void add_sources(ExplainPage &page, const ExplainSettings &settings) {
     if (!settings.example.empty()) {
         folders.emplace_back(LUISA_TILE_EXAMPLES);
     }
+    // Library functions that are written in the language.
+    folders.push_back(own_folder().parent_path() / "include/luisa/tile");
+    folders.emplace_back(LUISA_TILE_EXAMPLES "/../include/luisa/tile");
     for (const auto &subject : page.kernels) {
         for (const auto &place : subject.about.lines) {
             auto known = std::any_of(page.sources.begin(), page.sources.end(),

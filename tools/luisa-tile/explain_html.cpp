@@ -319,6 +319,11 @@ private:
             out += "</ul></details>\n";
         }
         out += instructions(s.assembly, "Assembly of step " + std::to_string(s.number));
+        if (works && s.assembly.empty() && !_about.other_assembly.empty()) {
+            out += "<p>LLVM moved its instructions to where another step needs them; they stand in "
+                   "the "
+                   "last section.</p>\n";
+        }
         return out;
     }
 

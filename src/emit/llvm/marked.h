@@ -11,8 +11,9 @@ namespace luisa::tile::emit {
 /// A line of assembly: an instruction or a label.
 struct MarkedLine {
     std::string function, text;
-    uint32_t mark =
-        0;///< the source line of the operation that it comes from; 0: of none or of several
+    /// The source line of the operation that it comes from; 0: of none, of several, or of one whose place LLVM
+    /// lost as it moved the instruction into a branch.
+    uint32_t mark = 0;
     bool is_label = false;
 };
 

@@ -113,10 +113,14 @@ std::string duration(double us) {
     return text;
 }
 
-/// "Kernel softmax", with its number where there are several.
+/// "Kernel softmax", with its number and its first line where there are several.
 std::string title_of(const ExplainPage &page, const Explanation &about, size_t number) {
     auto several = page.kernels.size() > 1;
-    return "Kernel " + (several ? std::to_string(number) + ": " : "") + about.kernel;
+    auto name = "Kernel " + (several ? std::to_string(number) + ": " : "") + about.kernel;
+    bool placed = several && !about.lines.empty();
+    return placed
+               ? name + " (" + about.lines[0].file + ":" + std::to_string(about.lines[0].line) + ")"
+               : name;
 }
 
 class KernelSections {

@@ -2,6 +2,7 @@
 #include "compile/explain/builder.h"
 
 #include "analysis/expressions.h"
+#include "ir/disjoint.h"
 #include "plan/block_planner.h"
 #include "plan/predict.h"
 #include "plan/print.h"
@@ -25,6 +26,23 @@ std::string bare(std::string text) { return text.substr(0, text.find(" @ ")); }
 
 const ir::Operation *operation_of(const plan::Root &root) {
     return root.op ? root.op : root.source ? root.source->definition() : nullptr;
+}
+
+/// What is proved of a store inside `parallel`.
+const char *disjoint_text(const plan::Root &root) {
+    if (root.kind != plan::Root::Kind::STORE) {
+        return "";
+    }
+    bool inside = false, proven = true;
+    for (const auto *op = root.op->parent(); op; op = op->parent()) {
+        if (op->opcode() == ir::Opcode::PARALLEL) {
+            inside = true;
+            proven &= ir::prove_disjoint(*root.op, *op).proof == Proof::PROVEN;
+        }
+    }
+    return !inside  ? ""
+           : proven ? ", each instance to elements of its own"
+                    : ", to places that are not proved distinct";
 }
 
 const char *panel_text(const std::optional<plan::PanelPlan> &panel) {
@@ -137,7 +155,8 @@ void ExplanationBuilder::gather(const ir::Value *value, const ir::Value *compute
 
 void ExplanationBuilder::add_root(const plan::Root &root, Step &step, Uses &uses) const {
     const auto *op = operation_of(root);
-    step.roots.push_back({bare(plan::root_text(root)), place_of(op ? op->loc : SourceLoc{})});
+    step.roots.push_back(
+        {bare(plan::root_text(root)) + disjoint_text(root), place_of(op ? op->loc : SourceLoc{})});
     const auto *source = plan::root_source(root);
     bool own = root.kind == plan::Root::Kind::WRITE && root.target == source;
     gather(source, own ? source : nullptr, uses);

@@ -81,6 +81,10 @@ TEST(Explain, counts_what_the_program_asks_for) {
     EXPECT_EQ(contraction->flops, about.flops);
     EXPECT_EQ(contraction->executions, 12);
     EXPECT_GT(contraction->predicted_us.value_or(0), 0);
+    ASSERT_EQ(contraction->roots.size(), 2u);
+    EXPECT_EQ(contraction->roots[0].what, "mma");
+    EXPECT_EQ(contraction->roots[1].what,
+              "store, each instance to elements of its own, in registers");
 }
 
 TEST(Explain, says_what_was_not_chosen_and_why) {

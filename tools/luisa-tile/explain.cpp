@@ -160,10 +160,14 @@ MachineLimits limits_of(const ExplainSettings &settings, int threads) {
     }
     bench::Machine machine{threads};
     auto bytes = static_cast<double>(256 << 20);
-    return {machine.fma_rate(), machine.bandwidth(bytes),
-            "measured when this page was made, with " + std::to_string(threads) +
-                (threads == 1 ? " thread: " : " threads: ") +
-                "f32 multiply-adds in registers, and a streaming a = b + s c over 256 MiB"};
+    auto origin = "measured when this page was made, with " + std::to_string(threads) +
+                  (threads == 1 ? " thread: " : " threads: ") +
+                  "f32 multiply-adds in registers, and a streaming a = b + s c over 256 MiB";
+    constexpr double quiet = 0.9;
+    if (machine.share() < quiet) {
+        origin += " (other work had part of the machine meanwhile, so that both are too low)";
+    }
+    return {machine.fma_rate(), machine.bandwidth(bytes), origin};
 }
 
 CompileTimes times_of(const lt::Device &device, const lt::Kernel &kernel) {

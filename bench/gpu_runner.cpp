@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds idle_gap{5};
 constexpr int burst_rounds = 15, quick_rounds = 3;
 constexpr double sustained_us = 1e5;
 constexpr int least_calls = 10, most_calls = 200;
-constexpr double most_emulated_bytes = 4 << 20, most_emulated_flops = 1 << 23;
+constexpr double most_emulated_bytes = 3.5e6, most_emulated_flops = 1 << 23;
 
 lt::Device open(const Options &options) {
     lt::DeviceOptions how;

@@ -9,6 +9,8 @@
 #include <luisa/tile.h>
 
 #include <cmath>
+#include <thread>
+#include <vector>
 
 namespace luisa::tile::test {
 
@@ -170,6 +172,35 @@ TEST_F(Api, mistakes_have_a_status_and_a_text) {
     EXPECT_STREQ(luisa_tile_status_name(99), "unknown");
     EXPECT_STREQ(luisa_tile_type_name(LUISA_TILE_BFLOAT16), "bf16");
     EXPECT_STREQ(luisa_tile_type_name(-1), "");
+}
+
+TEST_F(Api, threads_share_a_shader_and_have_errors_of_their_own) {
+    luisa_tile_shader *none = nullptr;
+    expect_error(luisa_tile_dispatch(none, nullptr, nullptr, 0), LUISA_TILE_VALUE_ERROR,
+                 "ValueError: luisa_tile_dispatch: shader is null");
+    std::vector<std::vector<float>> memory(8, std::vector<float>(400, 1.0f));
+    for (auto &m : memory) {
+        wrap(m.data(), 100);
+    }
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < 4; ++t) {
+        threads.emplace_back([this, t] {
+            EXPECT_STREQ(luisa_tile_last_error(), "");
+            for (int i = 0; i < 50; ++i) {
+                EXPECT_EQ(run(tensors[2 * t], tensors[2 * t + 1], static_cast<double>(t)),
+                          LUISA_TILE_OK);
+            }
+            EXPECT_EQ(run(nullptr, nullptr), LUISA_TILE_VALUE_ERROR);
+            EXPECT_STRNE(luisa_tile_last_error(), "");
+        });
+    }
+    for (auto &thread : threads) {
+        thread.join();
+    }
+    for (size_t t = 0; t < 4; ++t) {
+        EXPECT_EQ(memory[2 * t + 1], std::vector<float>(400, static_cast<float>(t)));
+    }
+    EXPECT_STREQ(luisa_tile_last_error(), "ValueError: luisa_tile_dispatch: shader is null");
 }
 
 TEST_F(Api, tensors_of_another_device_are_refused) {

@@ -29,6 +29,9 @@ BlockForms realize_blocks(const ir::Module &candidate, const BlockOptions &optio
     plan_options.may_alias = options.may_alias;
     plan_options.team = true;
     auto planned = make_planned(candidate, thread_facts(), plan_options, lane_bytes);
+    plan::read_along_lines(planned.plan);
+    plan::deal_out(planned.plan);
+    plan::keep_in_registers(planned.plan);
     forms.plan = plan::print(planned.plan);
     forms.plan_ms = now_ms() - start;
     start = now_ms();

@@ -68,7 +68,7 @@ emit::GpuOptions gpu_options(const std::vector<simt::Phase> &phases, size_t argu
     how.ptx_isa = ptx_isa;
     how.argument_words = argument_words;
     for (const auto &phase : phases) {
-        how.kernels.push_back({phase.function, phase.threads});
+        how.kernels.push_back({phase.function, phase.threads, phase.constant_views});
     }
     return how;
 }

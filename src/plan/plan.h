@@ -36,6 +36,20 @@ struct Ahead {
     int64_t instances = 0;///< for the instance so many later in the order of the tasks; 0: this one
 };
 
+/// How the threads of a GPU's block share the elements of a group. `sharers` neighbouring threads have a line
+/// along the axis, of which each takes vectors of `lanes` elements, the first from its own place on and one every
+/// lanes · sharers. The next threads have the next of the lines that are folded, then the next of those that are
+/// kept; what is left over is done in further rounds.
+struct Deal {
+    int axis = -1;           ///< position in the loops
+    int lanes = 1;           ///< neighbouring elements of a thread
+    int sharers = 1;         ///< threads along a line
+    int folded = 1, kept = 1;///< lines at a time
+    int together = 1;        ///< vectors of a thread that are under way at once
+    bool all = false;        ///< these are all: what they compute may stay in registers
+    friend bool operator==(const Deal &, const Deal &) = default;
+};
+
 /// Operations that share one loop nest with at most one vector axis. Values inside stay in
 /// registers; what it reads from other groups comes from storage.
 struct LoopGroup {
@@ -46,6 +60,9 @@ struct LoopGroup {
     int columns = 1;     ///< neighbouring vectors of a kept vector axis that one traversal folds
     std::vector<Root> roots;
     std::vector<Ahead> ahead;///< a line of each is asked for with each vector
+    /// On a GPU: of whole blocks whose views lie at multiples of 16 bytes, and of all others. None: single
+    /// elements, or single lines, go to the threads one after the other.
+    std::optional<Deal> aligned, deal;
     std::string note;        ///< why it is scalar, or what it materialises
 
     [[nodiscard]] bool folds(Dim dim) const;
@@ -118,6 +135,8 @@ struct Phase {
     Block block;       ///< the operations, when `nest` is null
     int64_t grain = 1; ///< tasks claimed at a time, when there are many
     double task_us = 0;///< predicted time of one task on one core; 0: unknown
+    int threads = 0;   ///< of a GPU's block; 0: not known
+    bool alone = false;///< each of them has instances of its own
 };
 
 /// Another way to do something, and why the planner did not take it.
@@ -139,6 +158,9 @@ struct Plan {
     std::unordered_map<const ir::Value *, Storage> storage;
     /// A value that lives in the storage of another: a new loop state in that of the old one.
     std::unordered_map<const ir::Value *, const ir::Value *> shares;
+    /// Of a GPU: values with storage that no thread but the one that computes them reads, where all that it has
+    /// of them is in registers. Nothing is written to memory.
+    std::unordered_set<const ir::Value *> in_registers;
     std::vector<std::string> notes;
     bool records = false;///< whether `alternatives` are wanted
     std::vector<Alternative> alternatives;
@@ -158,6 +180,13 @@ struct PlanOptions {
 /// operation and its line for what the CPU back end does not realize.
 [[nodiscard]] Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
                              const PlanOptions &options = {});
+
+/// Adds groups that bring into shared memory what others would read across the lines of a view.
+void read_along_lines(Plan &plan);
+/// Decides how the threads of blocks share the work of the plan's groups.
+void deal_out(Plan &plan);
+/// Decides which values stay in registers between groups that were dealt out alike.
+void keep_in_registers(Plan &plan);
 
 /// The plan as text: bindings, groups, contractions, storage, notes.
 [[nodiscard]] std::string print(const Plan &plan);

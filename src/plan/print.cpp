@@ -93,6 +93,15 @@ std::string contraction_text(const Contraction &c) {
                        at(c.products.front()->loc));
 }
 
+std::string deal_text(const Deal &deal) {
+    auto lines = deal.kept * deal.folded;
+    return fmt::format("{} thread{} a line{}, {} of {} element{}{}", deal.sharers,
+                       deal.sharers == 1 ? "" : "s",
+                       lines > 1 ? fmt::format(", {} lines", lines) : "", deal.together, deal.lanes,
+                       deal.lanes == 1 ? "" : "s",
+                       deal.all ? ": all in registers" : " at a time");
+}
+
 struct Printer {
     const Plan &plan;
     std::string text;
@@ -104,8 +113,16 @@ struct Printer {
 
     void group(const LoopGroup &g) {
         ++depth;
+        if (g.aligned) {
+            line("aligned: " + deal_text(*g.aligned));
+        }
+        if (g.deal) {
+            line((g.aligned ? "otherwise: " : "") + deal_text(*g.deal));
+        }
         for (const auto &root : g.roots) {
-            line(root_text(root));
+            const auto *value = root.kind == Root::Kind::REDUCE ? root.op->result() : root.target;
+            bool held = value && plan.in_registers.count(value) != 0;
+            line(root_text(root) + (held ? ", in registers" : ""));
         }
         for (const auto &ahead : g.ahead) {
             line(ahead_text(ahead));
@@ -161,18 +178,27 @@ std::string step_text(const Step &step) {
 
 std::string print(const Plan &plan) {
     Printer printer{plan, {}, 1};
-    printer.text = fmt::format("plan @{} cpu, {}-byte vectors, threads {}{} {{\n",
-                               plan.kernel->name, plan.facts.vector_bytes, plan.facts.threads,
-                               plan.may_alias ? ", views may alias" : "");
+    auto aliases = plan.may_alias ? ", views may alias" : "";
+    printer.text = plan.team ? fmt::format("plan @{} gpu{} {{\n", plan.kernel->name, aliases)
+                             : fmt::format("plan @{} cpu, {}-byte vectors, threads {}{} {{\n",
+                                           plan.kernel->name, plan.facts.vector_bytes,
+                                           plan.facts.threads, aliases);
     for (const auto &phase : plan.phases) {
         if (phase.nest) {
             printer.line(
-                fmt::format("tasks: parallel{}, {} at a time", at(phase.nest->loc), phase.grain));
+                phase.threads == 0
+                    ? fmt::format("tasks: parallel{}, {} at a time", at(phase.nest->loc),
+                                  phase.grain)
+                    : fmt::format("blocks of {} threads: parallel{}{}", phase.threads,
+                                  at(phase.nest->loc),
+                                  phase.alone ? ", an instance a thread" : ""));
             ++printer.depth;
             printer.block(plan.blocks.at(phase.nest->body()));
             --printer.depth;
         } else {
-            printer.line("one task");
+            printer.line(phase.threads == 0
+                             ? std::string{"one task"}
+                             : fmt::format("one block of {} threads", phase.threads));
             ++printer.depth;
             printer.block(phase.block);
             --printer.depth;

@@ -53,6 +53,8 @@ public:
     virtual void launch(const ShaderImpl &shader, std::shared_ptr<const AcceleratorCode> code,
                         std::span<const uint64_t> words, std::span<const Argument> arguments,
                         SourceLoc loc) = 0;
+    /// Whether kernels can read and write the memory of the argument.
+    [[nodiscard]] virtual bool reaches(const Argument &argument) const = 0;
     /// Keeps what `owner` stands for until what was submitted so far has run.
     virtual void keep(std::shared_ptr<const void> owner) = 0;
     [[nodiscard]] virtual std::shared_ptr<Mark> record() = 0;

@@ -186,6 +186,21 @@ bool check_aliasing(const ShaderImpl &shader, const Argument *arguments, int cou
     return overlaps && !shader.module->kernel()->noalias;
 }
 
+/// A GPU sees its own memory only.
+void check_reach(const ShaderImpl &shader, const AcceleratorQueue &queue,
+                 std::span<const Argument> arguments, SourceLoc loc) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i].is_view && !queue.reaches(arguments[i])) {
+            throw ValueError{"argument " + parameter_name(*shader.module, i) +
+                                 " is a tensor over memory of the host, which kernels of '" +
+                                 shader.device->name +
+                                 "' cannot reach; give one that make_tensor(device, …) made and "
+                                 "copy_from filled, and get results with copy_to",
+                             loc};
+        }
+    }
+}
+
 /// Memory that a thread keeps between dispatches.
 struct ThreadMemory {
     void *data = nullptr;
@@ -352,6 +367,7 @@ void dispatch(const ShaderImpl &shader, const Argument *arguments, int count, So
         }
     }
     if (queue) {
+        check_reach(shader, *queue, {arguments, static_cast<size_t>(count)}, loc);
         return queue->launch(shader, aliases ? shader.accelerated_alias_safe() : shader.accelerated,
                              {words, shader.words}, {arguments, static_cast<size_t>(count)}, loc);
     }

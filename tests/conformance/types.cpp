@@ -41,7 +41,7 @@ uint64_t bits_at(const View &v, int64_t i) {
     std::memcpy(&bits, v.bytes.data() + static_cast<size_t>(i) * size_of(v.type), size_of(v.type));
     return bits;
 }
-template<class R> View output_of(int64_t n) {
+template<class R> View line_output_of(int64_t n) {
     View v;
     v.type = scalar_type_of<R>;
     v.extents = {n}, v.strides = {1};
@@ -60,7 +60,7 @@ template<class T, class R, class F> View through(View x, const F &f) {
         }
     });
     return run_both(def.capture(tensor_shape(n), tensor_shape(n)),
-                    {std::move(x), output_of<R>(n)})[1];
+                    {std::move(x), line_output_of<R>(n)})[1];
 }
 /// f over all pairs of codes of an 8-bit type.
 template<class T, class R, class F> View over_pairs(const F &f) {
@@ -73,7 +73,7 @@ template<class T, class R, class F> View over_pairs(const F &f) {
             Y(coord(nest.index(), 0), shape(one, j)).store(f(Tile<T>(a), Tile<T>(b)));
         }
     });
-    auto y = output_of<R>(65536);
+    auto y = line_output_of<R>(65536);
     y.extents = {256, 256}, y.strides = {256, 1};
     return run_both(def.capture(tensor_shape(256), tensor_shape(256, 256)),
                     {every_code<T>(), y})[1];
@@ -200,7 +200,7 @@ TYPED_TEST(Octet, feeds_mma_and_reductions_by_order) {
     auto codes = every_code<TypeParam>();
     codes.extents = {16, 16}, codes.strides = {16, 1};
     auto out = run_both(def.capture(tensor_shape(16, 16), tensor_shape(32), tensor_shape(16)),
-                        {codes, output_of<TypeParam>(32), dense<int64_t>({16}, {-1})});
+                        {codes, line_output_of<TypeParam>(32), dense<int64_t>({16}, {-1})});
     for (uint64_t row = 0; row < 16; ++row) {
         auto high = row * 16, low = row * 16;
         uint64_t position = 0;
@@ -259,7 +259,7 @@ TYPED_TEST(Sixteen, sums_round_at_every_step_of_a_fold) {
     });
     auto x = random_view<TypeParam>({1000}, 8);
     auto out = run_both(def.capture(tensor_shape(1000), tensor_shape(2)),
-                        {x, output_of<TypeParam>(2)});
+                        {x, line_output_of<TypeParam>(2)});
     uint64_t left = 0, right = 0;
     for (int64_t i = 0; i < 1000; ++i) {
         left = arith::add(t, left, bits_at(x, i));

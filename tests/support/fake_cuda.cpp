@@ -221,6 +221,19 @@ FAKE int cuMemGetInfo_v2(size_t *free, size_t *total) {
     *total = s.limit;
     return SUCCESS;
 }
+FAKE int cuPointerGetAttribute(void *value, int attribute, DevicePointer pointer) {
+    ENTER("cuPointerGetAttribute");
+    auto next = s.memory.upper_bound(pointer);
+    if (next == s.memory.begin() || attribute != 2) {
+        return INVALID_VALUE;
+    }
+    --next;
+    if (pointer >= next->first + next->second) {
+        return INVALID_VALUE;
+    }
+    *static_cast<unsigned *>(value) = 2;
+    return SUCCESS;
+}
 FAKE int cuMemAlloc_v2(DevicePointer *pointer, size_t bytes) {
     ENTER("cuMemAlloc_v2");
     if (bytes > s.limit - s.used) {

@@ -99,6 +99,16 @@ private:
                                llvm::Value *mask, llvm::Value *other);
     void record_report(const ir::Operation &op);
 
+    // lane_access.cpp
+    [[nodiscard]] bool reads_constant(const ir::Operation &op) const;
+    /// Lets a load go through the cache of what nothing writes, if that is known.
+    llvm::Value *constant_load(llvm::LoadInst *load, const ir::Operation &op);
+    llvm::Value *thread_access(const ir::Operation &op);
+    llvm::Value *whole_access(const ir::Operation &op, llvm::Value *address, llvm::Value *value,
+                              llvm::Value *mask, llvm::Value *other);
+    llvm::Value *lane_access(const ir::Operation &op, llvm::Value *address, llvm::Value *value,
+                             llvm::Value *mask, llvm::Value *other, llvm::Type *memory);
+
     // team.cpp
     llvm::Value *call_team(TeamCall call, llvm::Type *result,
                            const std::vector<llvm::Value *> &arguments);

@@ -173,7 +173,8 @@ llvm::Value *Emitter::branch_around(const ir::Operation &op, llvm::Value *addres
         return nullptr;
     }
     auto scalar = op.result()->scalar();
-    auto *load = _b.CreateAlignedLoad(memory_type(*op.result()->type()), address, align);
+    auto *load = constant_load(
+        _b.CreateAlignedLoad(memory_type(*op.result()->type()), address, align), op);
     _b.CreateBr(after);
     _b.SetInsertPoint(after);
     auto *result = _b.CreatePHI(load->getType(), 2);

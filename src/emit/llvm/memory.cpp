@@ -157,6 +157,9 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
     size_t next = indexed ? 2 : 1;
     const auto &type = reads ? *op.result()->type() : *op.operand(next)->type();
     auto *memory = memory_type(type);
+    if (memory->isVectorTy() && (_gpu || _target.observed)) {
+        return thread_access(op);
+    }
     auto *address = operand(op, 0);
     if (indexed) {
         address = _b.CreateGEP(memory->getScalarType(), address, operand(op, 1));
@@ -171,7 +174,7 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
         // Left to LLVM 22, what follows from the fallback alone is folded late, and a NaN's bits to 0.
         return reads ? from_memory(other, type.scalar) : nullptr;
     }
-    if (_target.observed && !memory->isVectorTy()) {
+    if (_target.observed) {
         auto *result = observed_access(op, memory, address, value, mask, other);
         return reads ? from_memory(result, type.scalar) : nullptr;
     }
@@ -185,7 +188,7 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
             llvm::commonAlignment(align, size_of(type.scalar) * static_cast<uint64_t>(lane)));
         return nullptr;
     }
-    if (_gpu && mask && !memory->isVectorTy()) {
+    if (_gpu && mask) {
         return branch_around(op, address, value, mask, other);
     }
     llvm::Instruction *instruction = nullptr;
@@ -206,8 +209,8 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
         instruction = reads ? _b.CreateMaskedLoad(memory, address, align, mask, other)
                             : _b.CreateMaskedStore(value, address, align, mask);
     } else {
-        instruction = reads ? llvm::cast<llvm::Instruction>(
-                                  _b.CreateAlignedLoad(memory, address, align))
+        instruction = reads ? llvm::cast<llvm::Instruction>(constant_load(
+                                  _b.CreateAlignedLoad(memory, address, align), op))
                             : _b.CreateAlignedStore(value, address, align);
         // A non-temporal access that is not aligned would be split into scalars.
         if (payload.streaming && payload.align >= lanes_bytes) {

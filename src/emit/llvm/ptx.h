@@ -12,6 +12,8 @@ namespace luisa::tile::emit {
 struct GpuKernel {
     std::string function;
     int threads = 0;///< of a block; 0: any number
+    /// Words that are addresses of memory that nothing writes while the kernel runs.
+    std::vector<int64_t> constant_views{};
 };
 
 struct GpuOptions {

@@ -39,7 +39,16 @@ bool same_extent(const Clip &clip, const ir::Value *view, size_t axis) {
 
 uint32_t access_alignment(ScalarType type) { return static_cast<uint32_t>(size_of(type)); }
 
+uint32_t alignment(int64_t known, ScalarType type) {
+    return known > 0 ? static_cast<uint32_t>(known) : access_alignment(type);
+}
+
 }// namespace
+
+ir::Value *Lowering::lanes_below(ir::Value *count, int lanes) {
+    auto *type = _b.module().vector(ScalarType::BOOL, static_cast<uint16_t>(lanes));
+    return _b.pure(Opcode::LANE_MASK, {count}, ir::None{}, type);
+}
 
 /// Adds to the mask which lanes lie inside the view along one axis, unless that is proven or what a clipped
 /// loop guarantees.
@@ -60,6 +69,9 @@ void Lowering::check_bounds(Access &access, const ViewAxis &at,
                   same_extent(clip->second, at.view, at.axis);
     }
     access.always_valid &= low_proven && high_proven;
+    if (lies_inside(at.view, at.axis, at.origin, range)) {
+        return;
+    }
     if (low_proven && (high_proven || clipped)) {
         return;
     }
@@ -79,8 +91,7 @@ void Lowering::check_bounds(Access &access, const ViewAxis &at,
     auto *end = view_extent(at.view, at.axis);
     ir::Value *below = nullptr;
     if (!local.per_lane && local.slope == 1) {
-        auto *type = _b.module().vector(ScalarType::BOOL, static_cast<uint16_t>(point.lanes));
-        below = _b.pure(Opcode::LANE_MASK, {_b.sub(end, at.base)}, ir::None{}, type);
+        below = lanes_below(_b.sub(end, at.base), point.lanes);
     } else {
         below = _b.pure(Opcode::LT, {coordinate, _b.splat(end, lanes)});
     }
@@ -131,6 +142,7 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
     }
     access.mask = _b.both(access.mask, point.guard);
     auto *base = view_word(view, 0, ScalarType::INT64, true);
+    access.align = alignment_of(base, terms, bytes);
     access.address = _b.address_sum(base, std::move(terms), bytes);
     access.uniform = !lane_offsets && lane_slope == 0;
     if (lane_slope != 0 && (lane_slope != 1 || lane_offsets)) {
@@ -171,7 +183,7 @@ ir::Value *Lowering::read_access(const Access &access, ScalarType type, ir::Valu
         operands.push_back(_b.splat(access.mask, width));
         operands.push_back(_b.splat(other, width));
     }
-    ir::MemoryPayload payload{access_alignment(type), access.mask != nullptr, false};
+    ir::MemoryPayload payload{alignment(access.align, type), access.mask != nullptr, false};
     return stable ? _b.stable_read(op, operands, payload, result)
                   : _b.read(op, operands, payload, result);
 }
@@ -196,7 +208,7 @@ void Lowering::write_access(const Access &access, ir::Value *value, int lanes) {
         operands.push_back(_b.splat(access.mask, width));
     }
     _b.effect(indices ? Opcode::SCATTER : Opcode::WRITE, operands,
-              ir::MemoryPayload{access_alignment(type), access.mask != nullptr, false});
+              ir::MemoryPayload{alignment(access.align, type), access.mask != nullptr, false});
 }
 
 /// What a load reads at a place; `bounds` says how far its own are checked.
@@ -339,6 +351,7 @@ Lowering::Access Lowering::storage_access(const ir::Value *home, const Point &po
         stride *= std::max<int64_t>(order[i].extent, 1);
     }
     auto *start = start_of(_offsets.at(home));
+    access.align = alignment_of(start, terms, bytes);
     access.address = _b.address_sum(start, std::move(terms), bytes);
     access.uniform = !lane_offsets && lane_slope == 0;
     if (lane_slope != 0 && (lane_slope != 1 || lane_offsets)) {
@@ -351,9 +364,10 @@ Lowering::Access Lowering::storage_access(const ir::Value *home, const Point &po
 }
 
 ir::Value *Lowering::read_storage(const ir::Value *home, Point &point) {
+    require(!_plan->in_registers.count(home), "a value in a register is read where it is");
     auto access = storage_access(home, point);
     // Lanes past the end read whatever follows; indexed ones must not follow a wild index.
-    if (access.indices) {
+    if (access.indices || (!_reads_past_ends && !access.uniform)) {
         access.mask = _b.both(access.mask, point.mask);
     }
     auto *other = _b.constant(home->scalar(), 0);
@@ -361,6 +375,9 @@ ir::Value *Lowering::read_storage(const ir::Value *home, Point &point) {
 }
 
 void Lowering::write_storage(const ir::Value *home, ir::Value *value, Point &point) {
+    if (_plan->in_registers.count(home)) {
+        return;
+    }
     auto access = storage_access(home, point);
     if (!access.uniform) {
         access.mask = _b.both(access.mask, point.mask);

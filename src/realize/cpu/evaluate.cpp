@@ -118,6 +118,9 @@ ir::Value *Lowering::evaluate(const ir::Value *value, Point &point) {
             return found->second;
         }
     }
+    if (auto *before = held(value, point)) {
+        return point.known[value] = before;
+    }
     ir::Value *result = nullptr;
     if (const auto *home = _plan->home(value)) {
         result = read_storage(home, point);
@@ -134,6 +137,7 @@ ir::Value *Lowering::evaluate(const ir::Value *value, Point &point) {
         _b.set_location(outer);
     }
     point.known[value] = result;
+    hold(value, point, result);
     return result;
 }
 

@@ -78,7 +78,8 @@ std::unordered_map<uint32_t, ir::Value *> Lowering::clip_loops(
         auto known = analysis::interval_of(clip.origin);
         bool proven = clip.extent != ir::runtime_value && known.high != INT64_MAX &&
                       known.high <= clip.extent - loop.extent;
-        if (proven || known.low < 0) {
+        bool inside = lies_inside(clip.view, clip.axis, clip.origin, loop.extent);
+        if (proven || inside || known.low < 0) {
             continue;
         }
         auto *left = _b.sub(view_extent(clip.view, clip.axis), scalar_value(clip.origin));
@@ -157,8 +158,10 @@ void Lowering::emit_root(const Root &root, Point &point) {
             if (root.source == root.target && root.source->definition()) {
                 auto *op = root.source->definition();
                 _b.set_location(op->loc);
-                value = evaluate_operation(*op, point);
+                auto read = point.known.find(root.source);
+                value = read != point.known.end() ? read->second : evaluate_operation(*op, point);
                 point.known[root.source] = value;
+                hold(root.source, point, value);
             } else {
                 value = evaluate(root.source, point);
             }
@@ -390,7 +393,7 @@ Values Lowering::fold_elements(const LoopGroup &group, int part, int parts, Poin
                            : reduce_step(reducer, state, element);
         bool lanes_fold = group.vector_axis >= 0 &&
                           group.folds(group.loops[static_cast<size_t>(group.vector_axis)].dim);
-        ir::Value *active = lanes_fold ? point.mask : nullptr;
+        ir::Value *active = point.active ? point.active : lanes_fold ? point.mask : nullptr;
         if (payload.has_mask) {
             active = _b.both(active, evaluate(root.op->operand(1), point));
         }

@@ -43,9 +43,10 @@ struct Point {
     ir::Value *mask = nullptr; ///< lanes that exist; null: all
     ir::Value *guard = nullptr;///< lanes whose coordinates are in range; null: all
     std::unordered_map<const ir::Value *, ir::Value *> known;///< already evaluated here
+    ir::Value *active = nullptr;///< lanes that contribute to folds, where that is not `mask`; null: all
 
     /// The same place without what was evaluated there.
-    [[nodiscard]] Point derived() const { return {at, clips, lanes, mask, guard, {}}; }
+    [[nodiscard]] Point derived() const { return {at, clips, lanes, mask, guard, {}, active}; }
 };
 
 /// The operands of a contraction: one is read in vectors along the columns, of the other one element is
@@ -110,6 +111,10 @@ protected:
         return scalar_value(value);
     }
     virtual void before_reading(const ir::Value *) {}
+    /// What `value` was at `point` when it was evaluated there before, if that is still in a register.
+    virtual ir::Value *held(const ir::Value *, const Point &) { return nullptr; }
+    /// Learns that `value` is `result` at `point`.
+    virtual void hold(const ir::Value *, const Point &, ir::Value *) {}
 
     // Element operations in the types that compute.
     ir::Value *arithmetic(ir::Opcode op, Values operands, const ir::Operation *origin);
@@ -129,6 +134,7 @@ protected:
         ir::Value *mask = nullptr;
         bool uniform = false;
         bool always_valid = false;///< in bounds whatever loops surround it
+        int64_t align = 0;        ///< bytes that the address is a multiple of; 0: those of an element
     };
     /// An axis of a view, where a box begins on it and, without what differs from lane to lane, the place.
     struct ViewAxis {
@@ -137,6 +143,12 @@ protected:
         const ir::Value *origin;
         ir::Value *base;
     };
+    /// Whether a box of `range` places is known to lie in the view, other than by what its origin is.
+    virtual bool lies_inside(const ir::Value *, size_t, const ir::Value *, int64_t) { return false; }
+    /// The first `count` of the lanes.
+    virtual ir::Value *lanes_below(ir::Value *count, int lanes);
+    /// Bytes that base + bytes · (sum of the terms) is known to be a multiple of; 0: those of an element.
+    virtual int64_t alignment_of(ir::Value *, const Values &, int64_t) { return 0; }
     void check_bounds(Access &access, const ViewAxis &at, const std::vector<ir::DimExtent> &box,
                       const Coordinate &local, const Point &point);
     Access load_access(const ir::Operation &op, Bounds bounds, Point &point);
@@ -288,6 +300,7 @@ protected:
     std::unordered_set<const ir::Value *> _written;///< storage that the current step writes
     std::vector<ir::Report> _reports;
     bool _stores_in_step = false;///< the current step stores to views
+    bool _reads_past_ends = true;///< lanes that do not exist may read what follows a kept value
 };
 
 }// namespace luisa::tile::cpu

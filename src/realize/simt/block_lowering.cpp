@@ -30,6 +30,7 @@ void BlockLowering::begin_kernel(const std::string &name) {
     _b.forget_reads();
     _scalars.clear();
     _offsets.clear();
+    _held.clear();
     _shared_bytes = _scratch_bytes = 0;
     _touched = {};
     auto *i64 = module.scalar(ScalarType::INT64);
@@ -212,6 +213,12 @@ void BlockLowering::write_result(const plan::Root &root, ir::Value *value, Point
     if (_one_thread && root.op->result()->type()->is_scalar()) {
         _found.emplace_back(root.op->result(), value);
         return;
+    }
+    if (!root.op->result()->type()->is_scalar()) {
+        hold(root.op->result(), point, value);
+        auto place = point.derived();
+        place.guard = _b.both(point.guard, _writer);
+        return cpu::Lowering::write_result(root, value, place);
     }
     cpu::Lowering::write_result(root, value, point);
 }

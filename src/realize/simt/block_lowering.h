@@ -2,6 +2,7 @@
 #pragma once
 #include "realize/cpu/lowering.h"
 #include "realize/simt/program.h"
+#include "realize/simt/share.h"
 #include "realize/simt/touched.h"
 
 namespace luisa::tile::simt {
@@ -15,7 +16,9 @@ using cpu::Values;
 /// memory stands a barrier.
 class BlockLowering : public cpu::Lowering {
 public:
-    using cpu::Lowering::Lowering;
+    BlockLowering(const plan::Plan &plan, ir::Module &machine) : cpu::Lowering{plan, machine} {
+        _reads_past_ends = false;
+    }
     void lower_phase(const plan::Phase &phase, const std::string &name, Phase &out);
 
 protected:
@@ -29,6 +32,13 @@ protected:
     void element_loop(int64_t begin, int64_t end, int64_t step,
                       const std::function<void(ir::Value *)> &body) override;
     void before_reading(const ir::Value *value) override;
+    ir::Value *held(const ir::Value *value, const Point &point) override;
+    void hold(const ir::Value *value, const Point &point, ir::Value *result) override;
+    bool lies_inside(const ir::Value *view, size_t axis, const ir::Value *origin,
+                     int64_t range) override;
+    ir::Value *lanes_below(ir::Value *count, int lanes) override;
+    int64_t alignment_of(ir::Value *base, const Values &terms, int64_t bytes) override;
+    void lower_block(const plan::Block &block) override;
     void lower_step(const plan::Step &step) override;
     void lower_sequential(const ir::Operation &op) override;
     void lower_if(const ir::Operation &op) override;
@@ -44,7 +54,6 @@ private:
     using Dims = std::vector<ir::DimExtent>;
 
     void begin_kernel(const std::string &name);
-    void choose_team(const plan::Phase &phase, Phase &out);
     void instance_loop(const ir::Operation &nest, Phase &out);
     /// Notes what the next step touches, behind a barrier if that is needed.
     void touch(const Touched &next);
@@ -60,17 +69,53 @@ private:
     /// What the first thread has, in all threads.
     Values broadcast(const Values &values);
 
+    // Groups of several vectors a thread (deals.cpp, dealt_folds.cpp).
+    struct Line;
+    using RoundsBody = std::function<Values(const std::vector<std::pair<Round, Round>> &,
+                                            const Values &)>;
+    [[nodiscard]] const plan::Deal *deal_of(const plan::LoopGroup &group) const;
+    Share share_of(const plan::LoopGroup &group, const plan::Deal &deal);
+    Point place_of(const Share &share, const Vector &vector, const Point &outer, const Ends &ends);
+    Point line_of(const Share &share, const Round &kept);
+    static ir::Value *early_end(const Ends &ends, const ir::DimExtent &dim);
+    Values rounds(const Share::Level &outer, const Share::Level &inner, int together,
+                  const Values &states, const RoundsBody &body);
+    void read_first(const plan::LoopGroup &group, std::vector<Point> &points);
+    void lower_dealt(const plan::LoopGroup &group, const plan::Deal &deal);
+    void lower_dealt_scan(const plan::LoopGroup &group, const plan::Deal &deal);
+    void lower_dealt_fold(const plan::LoopGroup &group, const plan::Deal &deal);
+    Values fold_vectors(const plan::LoopGroup &group, const Share &share, const Vector &at);
+    Values single_states(const plan::LoopGroup &group, const Share &share, const Values &states);
+    Values joined_states(const Share &share, const Values &single, size_t count);
+    void finish_lines(const plan::LoopGroup &group, const Share &share, std::vector<Line> &lines);
+
+    // What is known of views, and of what registers hold (known_views.cpp).
+    [[nodiscard]] bool known_at_start(const ir::Value *value) const;
+    ir::Value *fast_condition(const ir::Region &body);
+    void lower_versions(const ir::Region &body, const plan::Block &block);
+    [[nodiscard]] int64_t factor_of(const ir::Value *value, int depth) const;
+
     // Folds (folds.cpp).
-    struct Fold;
+    /// What is known of a group that folds.
+    struct Fold {
+        plan::LoopGroup group;///< with one partial result a thread
+        Dims kept, folded;
+        int64_t lines = 1, length = 1;
+        int64_t sharers = 1;///< threads that share a line
+        bool is_arg = false, shares = false, is_scalar = false, is_plain = true;
+    };
     void lower_folds(const plan::LoopGroup &group);
     void fold_lines(Fold &fold);
     void fold_line_blocks(Fold &fold);
     Values fold_part(Fold &fold, ir::Value *lane, ir::Value *count, Point &point);
     Values merge_threads(Fold &fold, Values states);
     Values merge_warps(Fold &fold, const Values &states);
+    void merge_across(Fold &fold, std::vector<Values> &lines, int64_t stride, int64_t sharers);
+    void merge_shared(Fold &fold, std::vector<Values> &lines, int64_t stride, int64_t sharers);
     Values merge_states(const Fold &fold, const Values &left, const Values &right);
     void finish_line(const Fold &fold, const Values &states, Point &point);
     friend class ThreadContraction;
+    friend class DealtScan;
 
     int _threads = 32;           ///< that share an instance
     ir::Value *_thread = nullptr;///< the number of this one among them
@@ -88,6 +133,25 @@ private:
     std::vector<Branch> _branches;
     std::vector<std::pair<const ir::Value *, ir::Value *>> _found;///< scalars of one thread
     bool _one_thread = false;
+    ir::Value *_writer = nullptr;///< whether this thread writes results of folds; null: all do
+
+    /// A value that is in a register at one place.
+    struct HeldAt {
+        int lanes;
+        ir::Value *mask, *guard, *value;
+        std::vector<cpu::Coordinate> at;
+        [[nodiscard]] bool fits(const Point &point, const ir::Type &type) const;
+    };
+    std::unordered_multimap<const ir::Value *, HeldAt> _held;
+    bool _fast = false;///< in the version for aligned views and boxes inside of them
+    struct Inside {
+        const ir::Value *view;
+        size_t axis;
+        const ir::Value *origin;
+        int64_t range;
+    };
+    std::vector<Inside> _inside;
+    std::unordered_map<const ir::Value *, int64_t> _factors;///< that these are multiples of
 };
 
 }// namespace luisa::tile::simt

@@ -39,19 +39,15 @@ int64_t power_below(int64_t n) {
 
 }// namespace
 
-/// What is known of a group that folds.
-struct BlockLowering::Fold {
-    LoopGroup group;///< with one partial result a thread
-    Dims kept, folded;
-    int64_t lines = 1, length = 1;
-    int64_t sharers = 1;///< threads that share a line
-    bool is_arg = false, shares = false, is_scalar = false, is_plain = true;
-};
-
 void BlockLowering::lower_group(const LoopGroup &group) {
     begin_group(group);
     if (group.has_reduction()) {
-        lower_folds(group);
+        const auto *deal = deal_of(group);
+        deal ? lower_dealt_fold(group, *deal) : lower_folds(group);
+        return end_group();
+    }
+    if (const auto *deal = deal_of(group)) {
+        group.scan() ? lower_dealt_scan(group, *deal) : lower_dealt(group, *deal);
         return end_group();
     }
     Point point;

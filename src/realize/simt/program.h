@@ -21,6 +21,8 @@ struct Phase {
     int threads = 32;        ///< a block; whole warps of 32
     size_t shared_bytes = 0; ///< a block
     size_t scratch_bytes = 0;///< a block, in global memory
+    /// Argument words that are addresses of what nothing writes while the kernel runs.
+    std::vector<int64_t> constant_views{};
 };
 
 /// A kernel in Machine form with what its launches need.

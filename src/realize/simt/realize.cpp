@@ -13,36 +13,6 @@ using ir::Opcode;
 
 namespace {
 
-/// The largest number of elements that one step of a block deals out.
-int64_t widest_step(const plan::Plan &plan, const plan::Block &block) {
-    int64_t most = 1;
-    auto within = [&](const ir::Operation &op) {
-        for (const auto *region : op.regions()) {
-            if (auto inner = plan.blocks.find(region); inner != plan.blocks.end()) {
-                most = std::max(most, widest_step(plan, inner->second));
-            }
-        }
-    };
-    auto product = [](const std::vector<ir::DimExtent> &dims, int64_t from) {
-        for (const auto &d : dims) {
-            from = d.extent > 0 && from < (1 << 20) ? from * d.extent : from;
-        }
-        return from;
-    };
-    for (const auto &step : block.steps) {
-        if (const auto *group = std::get_if<plan::LoopGroup>(&step)) {
-            most = std::max(most, product(group->loops, 1));
-        } else if (const auto *c = std::get_if<plan::Contraction>(&step)) {
-            auto elements = product(c->roles.columns,
-                                    product(c->roles.rows, product(c->roles.batch, 1)));
-            most = std::max(most, elements / (int64_t{c->rows} * c->vectors));
-        } else {
-            within(*std::get<plan::Sequential>(step).op);
-        }
-    }
-    return most;
-}
-
 /// A kernel's name in the letters that PTX has for names.
 std::string entry_name(std::string name) {
     for (auto &c : name) {
@@ -54,17 +24,6 @@ std::string entry_name(std::string name) {
 }
 
 }// namespace
-
-/// How many threads a block has, and whether they work on an instance together: where no step has elements to
-/// deal out, each takes instances of its own.
-void BlockLowering::choose_team(const plan::Phase &phase, Phase &out) {
-    const auto &block = phase.nest ? _plan->blocks.at(phase.nest->body()) : phase.block;
-    auto widest = widest_step(*_plan, block);
-    _alone_in_team = phase.nest && widest <= 1;
-    auto wanted = _alone_in_team ? 128 : std::clamp<int64_t>(widest, 32, 256);
-    _threads = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(wanted)));
-    out.threads = _threads;
-}
 
 void BlockLowering::instance_loop(const ir::Operation &nest, Phase &out) {
     auto extents = domain_extents(nest);
@@ -83,7 +42,7 @@ void BlockLowering::instance_loop(const ir::Operation &nest, Phase &out) {
     _b.loop(_first_instance, count, _instance_step, {}, [&](ir::Value *instance, const Values &) {
         bind_task(nest, extents, instance);
         _b.forget_reads();
-        lower_block(_plan->blocks.at(nest.body()));
+        lower_versions(*nest.body(), _plan->blocks.at(nest.body()));
         end_iteration(nest);
         return Values{};
     });
@@ -91,7 +50,8 @@ void BlockLowering::instance_loop(const ir::Operation &nest, Phase &out) {
 }
 
 void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &name, Phase &out) {
-    choose_team(phase, out);
+    _alone_in_team = phase.alone;
+    _threads = out.threads = phase.threads;
     begin_kernel(name);
     _root = phase.nest;
     out.function = name;
@@ -99,7 +59,7 @@ void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &nam
     if (phase.nest) {
         instance_loop(*phase.nest, out);
     } else {
-        lower_block(phase.block);
+        lower_versions(*_plan->kernel->body, phase.block);
     }
     auto &between = _scratch->definition()->get<ir::AddressPayload>();
     between.scale = std::max<int64_t>((_scratch_bytes + 127) / 128 * 128, 128);
@@ -109,6 +69,11 @@ void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &nam
     }
     out.scratch_bytes = _scratch_bytes ? static_cast<size_t>(between.scale * parts) : 0;
     out.shared_bytes = static_cast<size_t>(_shared_bytes);
+    for (const auto *parameter : _plan->kernel->body->arguments()) {
+        if (!_plan->may_alias && parameter->type()->is_view() && parameter->type()->read_only) {
+            out.constant_views.push_back(static_cast<int64_t>(_argument_words.at(parameter)));
+        }
+    }
 }
 
 Program realize(const plan::Plan &plan) {

@@ -20,7 +20,7 @@ void Touched::add(const Touched &other) {
 }
 
 void TouchedBy::writes(const ir::Value *value) {
-    if (const auto *home = _plan.home(value)) {
+    if (const auto *home = _plan.home(value); home && !_plan.in_registers.count(home)) {
         result.writes.insert(home);
     }
 }
@@ -30,7 +30,9 @@ void TouchedBy::value(const ir::Value *value) {
         return;
     }
     if (const auto *home = _plan.home(value)) {
-        result.reads.insert(home);
+        if (!_plan.in_registers.count(home)) {
+            result.reads.insert(home);
+        }
     } else if (auto *op = value->definition()) {
         operation(*op);
     }

@@ -59,6 +59,7 @@ void find_all(Driver &d, const Symbols &s) {
     s.find(d.context_push, "cuCtxPushCurrent_v2");
     s.find(d.context_pop, "cuCtxPopCurrent_v2");
     s.find(d.context_synchronize, "cuCtxSynchronize");
+    s.find(d.pointer_get_attribute, "cuPointerGetAttribute");
     s.find(d.mem_get_info, "cuMemGetInfo_v2");
     s.find(d.mem_alloc, "cuMemAlloc_v2");
     s.find(d.mem_free, "cuMemFree_v2");

@@ -55,6 +55,9 @@ enum FunctionAttribute : int {
     FUNCTION_DYNAMIC_SHARED_BYTES = 8,
 };
 
+/// Numbers of cuPointerGetAttribute, which knows no memory that the host got elsewhere.
+enum PointerAttribute : int { MEMORY_TYPE = 2 };
+
 /// Numbers of cuLink… options and inputs.
 enum LinkOption : int {
     LINK_ERROR_LOG = 5,
@@ -98,6 +101,7 @@ struct Driver {
     int (*context_push)(ContextHandle context);
     int (*context_pop)(ContextHandle *context);
     int (*context_synchronize)();
+    int (*pointer_get_attribute)(void *value, int attribute, DevicePointer pointer);
     int (*mem_get_info)(size_t *free, size_t *total);
     int (*mem_alloc)(DevicePointer *pointer, size_t bytes);
     int (*mem_free)(DevicePointer pointer);

@@ -65,10 +65,11 @@ std::shared_ptr<void> MemoryPool::allocate(size_t bytes) {
         }
         trim();
     }
-    auto self = shared_from_this();
-    return {reinterpret_cast<void *>(pointer), [self, rounded](void *p) {
-                self->give_back(reinterpret_cast<DevicePointer>(p), rounded);
-            }};
+    return {reinterpret_cast<void *>(pointer), GiveBack{shared_from_this(), rounded}};
+}
+
+bool MemoryPool::is_own(const std::shared_ptr<void> &owner) noexcept {
+    return std::get_deleter<GiveBack>(owner) != nullptr;
 }
 
 void MemoryPool::fail(size_t bytes) const {

@@ -22,6 +22,8 @@ public:
     /// 256-byte aligned memory, of one byte at least. When the device has none left, memory that is kept is given
     /// back first. OutOfMemoryError: what was asked for, what is free, what there is.
     [[nodiscard]] std::shared_ptr<void> allocate(size_t bytes);
+    /// Whether `owner` holds memory of a pool.
+    [[nodiscard]] static bool is_own(const std::shared_ptr<void> &owner) noexcept;
     /// Gives kept memory back to the driver.
     void trim();
     /// Bytes that are kept for later requests.
@@ -32,6 +34,14 @@ public:
     void remove_holder(int id);
 
 private:
+    /// What the last holder of memory does.
+    struct GiveBack {
+        std::shared_ptr<MemoryPool> pool;
+        size_t bytes;
+        void operator()(void *memory) const noexcept {
+            pool->give_back(reinterpret_cast<DevicePointer>(memory), bytes);
+        }
+    };
     void give_back(DevicePointer pointer, size_t bytes) noexcept;
     DevicePointer take(size_t rounded);
     [[nodiscard]] int ask_driver(size_t bytes, DevicePointer &out) const;

@@ -77,6 +77,17 @@ void Queue::launch(const ShaderImpl &shader, std::shared_ptr<const AcceleratorCo
     }
 }
 
+/// Memory of the pool is known; of other memory the driver tells whether it ever heard of it.
+bool Queue::reaches(const Argument &argument) const {
+    if (!argument.data || MemoryPool::is_own(argument.owner)) {
+        return true;
+    }
+    Context::Current current{*_context};
+    unsigned kind = 0;
+    auto pointer = reinterpret_cast<DevicePointer>(argument.data);
+    return _context->cu.pointer_get_attribute(&kind, MEMORY_TYPE, pointer) == SUCCESS;
+}
+
 void Queue::run(const std::string &name, std::shared_ptr<const Code> code,
                 std::span<const uint64_t> words, SourceLoc loc) {
     require(words.size() == code->argument_words, "a launch with a wrong number of words");

@@ -75,6 +75,7 @@ public:
     void launch(const ShaderImpl &shader, std::shared_ptr<const AcceleratorCode> code,
                 std::span<const uint64_t> words, std::span<const Argument> arguments,
                 SourceLoc loc) override;
+    [[nodiscard]] bool reaches(const Argument &argument) const override;
     void keep(std::shared_ptr<const void> owner) override { _kept->add(std::move(owner)); }
     [[nodiscard]] std::shared_ptr<Mark> record() override;
     void wait(const std::shared_ptr<Mark> &mark) override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_gpu.h"
 
-#include <luisa/tile/runtime.h>
+#include <luisa/tile.h>
 
 #include "runtime/cuda/queue.h"
 
@@ -366,6 +366,36 @@ TEST_F(CudaStream, a_profiler_reads_the_clock_of_the_device) {
         }
     }
     EXPECT_EQ(live().events, 0);
+}
+
+TEST_F(CudaStream, memory_of_the_host_is_no_argument_of_a_kernel) {
+    auto device = Device::create("cuda");
+    auto twice = device.jit(tile_kernel([](TensorView<const float, 1> X, TensorView<float, 1> Y) {
+        auto i = axis("i", 8);
+        Y(coord(0), shape(i)).store(X[coord(0), shape(i)] * 2.0f);
+    }));
+    std::vector<float> host(8, 1.0f);
+    Tensor<float, 1> outside{host.data(), {8}};
+    auto inside = make_tensor<float>(device, 8), of_cpu = make_tensor<float>(Device::create("cpu"), 8);
+    Stream stream{device};
+    for (auto &x : {outside, of_cpu}) {
+        uint32_t line = 0;
+        try {
+            line = __LINE__ + 1;
+            stream << twice(x, inside).dispatch();
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const ValueError &error) {
+            EXPECT_EQ(error.message(),
+                      "argument 'X' is a tensor over memory of the host, which kernels of 'cuda' "
+                      "cannot reach; give one that make_tensor(device, …) made and copy_from "
+                      "filled, and get results with copy_to");
+            EXPECT_EQ(error.location().line, line);
+        }
+    }
+    // Another library's memory of the device is as good as our own.
+    Tensor<float, 1> borrowed{inside.data(), {8}};
+    auto other = make_tensor<float>(device, 8);
+    stream << twice(borrowed, other).dispatch() << synchronize();
 }
 
 }// namespace luisa::tile::runtime::cuda::test

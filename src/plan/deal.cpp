@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/expressions.h"
+#include "plan/block_planner.h"
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+// How the threads of a GPU's block share loop groups: neighbouring threads have neighbouring vectors, and a thread
+// has several of them under way at once.
+
+namespace luisa::tile::plan {
+
+using ir::DimExtent;
+using ir::Opcode;
+
+namespace {
+
+/// What a thread loads and stores at once, bytes.
+constexpr int64_t vector_bytes = 16;
+/// Vectors and elements of a thread that are under way, and simple operations that one round has.
+constexpr int64_t most_vectors = 16, most_elements = 64, most_work = 1500;
+constexpr int64_t warp = 32, most_threads = 256, most_of_long_lines = 512;
+
+int64_t power_below(int64_t n) {
+    return n < 1 ? 1 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n)));
+}
+int64_t power_above(int64_t n) {
+    return n < 1 ? 1 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n)));
+}
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// A number that the scalar is known to be a multiple of; 0 for zero.
+int64_t factor_of(const ir::Value *value) {
+    auto *op = value->definition();
+    if (!op) {
+        return 1;
+    }
+    switch (op->opcode()) {
+        case Opcode::CONSTANT:
+            return static_cast<int64_t>(op->get<ir::ConstantPayload>().bits & 0xffff);
+        case Opcode::ADD:
+        case Opcode::SUB: return std::gcd(factor_of(op->operand(0)), factor_of(op->operand(1)));
+        case Opcode::MUL: {
+            auto a = factor_of(op->operand(0)), b = factor_of(op->operand(1));
+            return std::min<int64_t>(a, 1 << 16) * std::min<int64_t>(b, 1 << 16);
+        }
+        default: return 1;
+    }
+}
+
+class Dealer {
+public:
+    explicit Dealer(Plan &plan)
+        : _plan{plan}, _cost{[&plan](const ir::Value *v) { return plan.home(v) != nullptr; }} {}
+
+    void phase(Phase &phase) {
+        auto &block = phase.nest ? _plan.blocks.at(phase.nest->body()) : phase.block;
+        visit(block, [&](LoopGroup &group) { widths(group); });
+        phase.alone = phase.nest && _most_elements <= 1;
+        auto wanted = std::max(power_below(_most_vectors / 2), power_above(_most_blocks));
+        auto most = _longest > most_threads * most_vectors ? most_of_long_lines : most_threads;
+        _threads = phase.alone ? 128 : std::clamp(wanted, warp, most);
+        phase.threads = static_cast<int>(_threads);
+        if (!phase.alone) {
+            visit(block, [&](LoopGroup &group) { deal(group); });
+        }
+    }
+
+private:
+    /// All groups of a block and of what is nested in it; products are counted.
+    template<class F> void visit(Block &block, const F &each) {
+        for (auto &step : block.steps) {
+            if (auto *group = std::get_if<LoopGroup>(&step)) {
+                each(*group);
+            } else if (const auto *c = std::get_if<Contraction>(&step)) {
+                int64_t elements = 1;
+                for (const auto *dims : {&c->roles.batch, &c->roles.rows, &c->roles.columns}) {
+                    elements = counted(*dims, elements);
+                }
+                auto blocks = elements / (int64_t{c->rows} * c->vectors);
+                _most_blocks = std::max(_most_blocks, blocks);
+                _most_elements = std::max(_most_elements, blocks);
+            } else {
+                for (const auto *region : std::get<Sequential>(step).op->regions()) {
+                    if (auto inner = _plan.blocks.find(region); inner != _plan.blocks.end()) {
+                        visit(inner->second, each);
+                    }
+                }
+            }
+        }
+    }
+
+    static int64_t counted(const std::vector<DimExtent> &dims, int64_t from) {
+        for (const auto &d : dims) {
+            from = d.extent > 0 && from < (1 << 20) ? from * d.extent : from;
+        }
+        return from;
+    }
+
+    static int position(const LoopGroup &group) {
+        return group.vector_axis >= 0 ? group.vector_axis : static_cast<int>(group.loops.size()) - 1;
+    }
+
+    void widths(LoopGroup &group) {
+        auto elements = counted(group.loops, 1);
+        _most_elements = std::max(_most_elements, elements);
+        auto lanes = may_deal(group) ? lanes_of(group) : 1;
+        _most_vectors = std::max(_most_vectors, elements / lanes);
+        if (may_deal(group)) {
+            auto extent = group.loops[static_cast<size_t>(position(group))].extent;
+            _longest = std::max(_longest, extent / lanes);
+        }
+    }
+
+    /// Threads share lines of scans that may be regrouped, or that are balanced trees over all elements.
+    [[nodiscard]] static bool may_deal_scan(const LoopGroup &group) {
+        const auto &scan = *group.scan();
+        const auto &payload = scan.get<ir::ScanPayload>();
+        auto type = scan.operand(0)->scalar();
+        auto policy = scan_policy(scan);
+        bool ordered = policy == ReductionPolicy::FOLD_LEFT ||
+                       policy == ReductionPolicy::FOLD_RIGHT;
+        bool masked_tree = policy == ReductionPolicy::BALANCED_TREE && payload.has_mask;
+        // Of floats "nothing yet" is not what a sum begins with.
+        bool flagged = payload.has_mask && !is_integer(type);
+        return group.vector_axis == static_cast<int>(group.loops.size()) - 1 &&
+               group.loops.back().dim == payload.dim && !ordered && !masked_tree && !flagged;
+    }
+
+    [[nodiscard]] static bool may_deal(const LoopGroup &group) {
+        if (group.loops.empty() || (group.scan() && !may_deal_scan(group))) {
+            return false;
+        }
+        for (const auto &root : group.roots) {
+            if (root.kind == Root::Kind::REDUCE && !regroups(*root.op)) {
+                return false;
+            }
+        }
+        return std::all_of(group.loops.begin(), group.loops.end(),
+                           [](const DimExtent &d) { return d.extent > 0; });
+    }
+
+    /// Calls `note(bytes, factor)` for each access of neighbours along the axis: the size of an element, and
+    /// what elements lie at multiples of; `other()` for each that reads or writes places far apart.
+    template<class N, class O>
+    void accesses(const LoopGroup &group, const N &note, const O &other) const {
+        auto axis = group.loops[static_cast<size_t>(position(group))];
+        analysis::Slopes slopes{{axis.dim.id, {true, 1}}};
+        auto of_view = [&](const ir::Operation &op, const analysis::Slopes &at) {
+            auto slope = analysis::address_slope(op, at);
+            if (slope.known && slope.value == 0) {
+                return;
+            }
+            slope.known && slope.value == 1 ? note(view_bytes(op), view_factor(op)) : other();
+        };
+        auto of_home = [&](const ir::Value *home) {
+            const auto &storage = _plan.storage.at(home);
+            if (storage.layout || storage.order.empty() || home->type()->find(axis.dim) < 0) {
+                return;
+            }
+            storage.order.back().dim == axis.dim
+                ? note(static_cast<int64_t>(size_of(home->scalar())), axis.extent)
+                : other();
+        };
+        auto is_leaf = [&](const ir::Value *v) { return _plan.home(v) != nullptr; };
+        const ir::Value *computed = nullptr;
+        auto of_leaf = [&](const analysis::Leaf &leaf) {
+            auto *op = leaf.value->definition();
+            if (const auto *home = _plan.home(leaf.value); home && leaf.value != computed) {
+                of_home(home);
+            } else if (op && op->opcode() == Opcode::LOAD) {
+                of_view(*op, leaf.slopes);
+            }
+        };
+        for (const auto &root : group.roots) {
+            const auto *source = root_source(root);
+            computed = root.kind == Root::Kind::WRITE && root.target == source ? source : nullptr;
+            analysis::visit_leaves(
+                source, slopes, [&](const ir::Value *v) { return v != computed && is_leaf(v); },
+                of_leaf);
+            if (root.kind == Root::Kind::STORE) {
+                of_view(*root.op, slopes);
+            } else if (const auto *home = root.target ? _plan.home(root.target) : nullptr) {
+                of_home(home);
+            }
+        }
+    }
+
+    static int64_t view_bytes(const ir::Operation &op) {
+        return static_cast<int64_t>(size_of(op.operand(0)->type()->scalar));
+    }
+
+    /// What the elements of a load or store lie at multiples of, where the view's own place, and strides that
+    /// only the launch knows, are multiples of all.
+    static int64_t view_factor(const ir::Operation &op) {
+        const auto &view = *op.operand(0)->type();
+        auto strides = analysis::view_strides(view);
+        bool load = op.opcode() == Opcode::LOAD;
+        bool mapped = load ? op.get<ir::LoadPayload>().mapped : op.get<ir::StorePayload>().mapped;
+        int64_t factor = 0;
+        for (size_t i = 0; i < strides.size(); ++i) {
+            if (strides[i] == 1) {
+                factor = std::gcd(factor, mapped ? 1 : factor_of(op.operand((load ? 1 : 2) + i)));
+            } else if (strides[i] != ir::runtime_value && view.axes[i].extent != 1) {
+                factor = std::gcd(factor, strides[i]);
+            }
+        }
+        return factor;
+    }
+
+    /// As many neighbours as most accesses take at once.
+    [[nodiscard]] int64_t lanes_of(const LoopGroup &group) const {
+        int64_t narrow = vector_bytes;
+        size_t count = 0;
+        accesses(
+            group,
+            [&](int64_t bytes, int64_t) {
+                narrow = std::min(narrow, bytes);
+                ++count;
+            },
+            [&] { ++count; });
+        if (group.vector_axis < 0 || count == 0) {
+            return 1;
+        }
+        auto extent = group.loops[static_cast<size_t>(position(group))].extent;
+        for (auto lanes = std::min<int64_t>(vector_bytes / narrow, 8); lanes > 1; lanes /= 2) {
+            size_t whole = 0;
+            accesses(
+                group,
+                [&](int64_t bytes, int64_t factor) {
+                    whole += factor % std::min(lanes, vector_bytes / bytes) == 0;
+                },
+                [] {});
+            if (2 * whole > count && extent >= lanes) {
+                return lanes;
+            }
+        }
+        return 1;
+    }
+
+    void deal(LoopGroup &group) {
+        if (!may_deal(group)) {
+            return;
+        }
+        group.deal = with_lanes(group, 1);
+        bool reversed = group.scan() && group.scan()->get<ir::ScanPayload>().reverse;
+        if (auto lanes = lanes_of(group); lanes > 1 && !reversed) {
+            group.aligned = with_lanes(group, lanes);
+        }
+        // All of a line stands in registers, or one thread goes along it.
+        if (group.scan() && !line_in_registers(group, *group.deal)) {
+            group.deal.reset();
+        }
+        if (group.scan() && group.aligned && !line_in_registers(group, *group.aligned)) {
+            group.aligned.reset();
+        }
+    }
+
+    static bool line_in_registers(const LoopGroup &group, const Deal &deal) {
+        auto parts = ceil_div(group.loops[static_cast<size_t>(deal.axis)].extent,
+                              int64_t{deal.lanes} * deal.sharers);
+        return parts <= std::min(most_vectors, most_elements / deal.lanes);
+    }
+
+    Deal with_lanes(const LoopGroup &group, int64_t lanes) {
+        Deal deal;
+        deal.axis = position(group);
+        deal.lanes = static_cast<int>(lanes);
+        int64_t kept = 1, folded = 1;
+        for (size_t i = 0; i < group.loops.size(); ++i) {
+            if (static_cast<int>(i) != deal.axis) {
+                auto &lines = group.folds(group.loops[i].dim) && group.has_reduction() ? folded
+                                                                                       : kept;
+                lines *= group.loops[i].extent;
+            }
+        }
+        auto vectors = ceil_div(group.loops[static_cast<size_t>(deal.axis)].extent, lanes);
+        auto along = std::min(power_above(vectors), _threads);
+        // Warps read along lines; beyond that, more lines at a time need fewer exchanges.
+        auto lines = kept * folded;
+        auto rest = _threads / power_below(std::min(lines, _threads));
+        auto sharers = std::clamp(rest, std::min(warp, along), along);
+        auto rows = _threads / sharers;
+        auto kept_rows = std::min(rows, power_above(kept));
+        deal.sharers = static_cast<int>(sharers);
+        // All threads have a line: what a fold gives is then known to all.
+        deal.kept = static_cast<int>(kept_rows);
+        deal.folded = static_cast<int>(rows / kept_rows);
+        auto parts = ceil_div(vectors, sharers) * ceil_div(kept, deal.kept) *
+                     ceil_div(folded, deal.folded);
+        double cost = 1;
+        for (const auto &root : group.roots) {
+            auto *source = root_source(root);
+            cost += source->type()->is_view() ? 1 : _cost.element_cost(source);
+        }
+        auto work = static_cast<int64_t>(most_work / (cost * static_cast<double>(lanes)));
+        auto limit = std::max<int64_t>(std::min({most_vectors, most_elements / lanes, work}), 1);
+        deal.together = static_cast<int>(std::min(parts, limit));
+        deal.all = parts <= limit;
+        return deal;
+    }
+
+    Plan &_plan;
+    CostModel _cost;
+    int64_t _threads = warp, _most_elements = 1, _most_vectors = 1, _most_blocks = 1, _longest = 1;
+};
+
+}// namespace
+
+void deal_out(Plan &plan) {
+    for (auto &phase : plan.phases) {
+        Dealer{plan}.phase(phase);
+    }
+}
+
+}// namespace luisa::tile::plan

@@ -114,6 +114,23 @@ private:
         }
     }
 
+    /// Whether the group is one balanced tree over whole lines.
+    [[nodiscard]] static bool is_shared_tree(const LoopGroup &group) {
+        if (group.roots.size() != 1 || group.roots.front().kind != Root::Kind::REDUCE) {
+            return false;
+        }
+        const auto &payload = group.roots.front().op->get<ir::ReducePayload>();
+        auto last = static_cast<int>(group.loops.size()) - 1;
+        bool found = payload.reducer != Reducer::ARGMIN &&
+                     payload.reducer != Reducer::ARGMAX &&
+                     payload.policy == ReductionPolicy::BALANCED_TREE && !payload.has_mask &&
+                     group.vector_axis == last;
+        for (int i = 0; i <= last; ++i) {
+            found &= group.folds(group.loops[static_cast<size_t>(i)].dim) == (i == last);
+        }
+        return found;
+    }
+
     /// Threads share lines of scans that may be regrouped, or that are balanced trees over all elements.
     [[nodiscard]] static bool may_deal_scan(const LoopGroup &group) {
         const auto &scan = *group.scan();
@@ -134,7 +151,8 @@ private:
             return false;
         }
         for (const auto &root : group.roots) {
-            if (root.kind == Root::Kind::REDUCE && !regroups(*root.op)) {
+            if (root.kind == Root::Kind::REDUCE && !regroups(*root.op) &&
+                !is_shared_tree(group)) {
                 return false;
             }
         }
@@ -250,10 +268,11 @@ private:
             group.aligned = with_lanes(group, lanes);
         }
         // All of a line stands in registers, or one thread goes along it.
-        if (group.scan() && !line_in_registers(group, *group.deal)) {
+        bool whole = group.scan() || (group.has_reduction() && is_shared_tree(group));
+        if (whole && !line_in_registers(group, *group.deal)) {
             group.deal.reset();
         }
-        if (group.scan() && group.aligned && !line_in_registers(group, *group.aligned)) {
+        if (whole && group.aligned && !line_in_registers(group, *group.aligned)) {
             group.aligned.reset();
         }
     }

@@ -58,13 +58,13 @@ TEST(SharedLines, views_that_lie_anywhere) {
     auto narrow = softmax_of<half>(2, 100);
     for (int64_t stride : {100, 101, 104, 128}) {
         for (int64_t origin : {0, 1, 2, 4}) {
-            auto kernel = def.capture(tensor_shape(dynamic("m"), dynamic("n")), tensor_shape(dynamic("m"), dynamic("n")));
+            auto meta = tensor_shape(dynamic("m"), dynamic("n")).with_strides({stride, 1});
+            auto kernel = def.capture(meta, meta);
             run_both(kernel,
                      {placed(random_view({5, 100}, 2), stride, origin),
                       placed(output_view({5, 100}), stride, 4 - origin)},
                      {}, {.tolerance = 1e-5});
-            auto halves = narrow.capture(tensor_shape(dynamic("m"), dynamic("n")),
-                                         tensor_shape(dynamic("m"), dynamic("n")));
+            auto halves = narrow.capture(meta, meta);
             run_both(halves,
                      {placed(random_view<half>({5, 100}, 2), stride, origin),
                       placed(output_view<half>({5, 100}), stride, origin)},
@@ -152,5 +152,22 @@ TEST(SharedLines, prefixes_along_rows) {
                  {integer_view({4, n}, 6), output_view({4, n}), output_view({4, n}),
                   output_view<int32_t>({4, n}), output_view({4, n}),
                   output_view<int32_t>({4, n})});
+    }
+}
+
+TEST(SharedLines, balanced_trees_over_rows_have_one_shape) {
+    for (auto n : lengths) {
+        for (int64_t rows : {1, 3}) {
+            auto def = tile_kernel([=](TensorView<const float, 2> X, TensorView<float, 1> Y) {
+                auto r = axis("r", rows), c = axis("c", n);
+                for (auto &nest : parallel(shape(2))) {
+                    auto x = X[coord(nest.index() * rows, 0), shape(r, c)];
+                    Y(coord(nest.index() * rows), shape(r))
+                        .store(reduce(x, c, add, reduction::balanced_tree));
+                }
+            });
+            run_both(def.capture(tensor_shape(2 * rows, n), tensor_shape(2 * rows)),
+                     {random_view({2 * rows, n}, 7), output_view({2 * rows})});
+        }
     }
 }

@@ -82,6 +82,7 @@ private:
                   const Values &states, const RoundsBody &body);
     void read_first(const plan::LoopGroup &group, std::vector<Point> &points);
     void lower_dealt(const plan::LoopGroup &group, const plan::Deal &deal);
+    void lower_dealt_tree(const plan::LoopGroup &group, const plan::Deal &deal);
     void lower_dealt_scan(const plan::LoopGroup &group, const plan::Deal &deal);
     void lower_dealt_fold(const plan::LoopGroup &group, const plan::Deal &deal);
     Values fold_vectors(const plan::LoopGroup &group, const Share &share, const Vector &at);
@@ -116,6 +117,7 @@ private:
     void finish_line(const Fold &fold, const Values &states, Point &point);
     friend class ThreadContraction;
     friend class DealtScan;
+    friend class DealtTree;
 
     int _threads = 32;           ///< that share an instance
     ir::Value *_thread = nullptr;///< the number of this one among them

@@ -43,7 +43,10 @@ void BlockLowering::lower_group(const LoopGroup &group) {
     begin_group(group);
     if (group.has_reduction()) {
         const auto *deal = deal_of(group);
-        deal ? lower_dealt_fold(group, *deal) : lower_folds(group);
+        bool tree = deal && !plan::regroups(*group.roots.front().op);
+        tree   ? lower_dealt_tree(group, *deal)
+        : deal ? lower_dealt_fold(group, *deal)
+               : lower_folds(group);
         return end_group();
     }
     if (const auto *deal = deal_of(group)) {

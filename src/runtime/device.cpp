@@ -99,6 +99,16 @@ std::shared_ptr<void> allocate(const Device &device, size_t bytes) {
     return {memory, [bytes](void *p) { runtime::free_memory(p, bytes); }};
 }
 
+bool host_reads_memory_of(const Device &device) noexcept {
+    return device.shared_impl()->accelerator == nullptr;
+}
+
+void fail_host_read(SourceLoc loc) {
+    throw ValueError{"at: the tensor is in the memory of a GPU, which the host cannot read; copy_to a "
+                     "vector, and copy_from one to write",
+                     loc};
+}
+
 void fail_extent(int64_t extent, SourceLoc loc) {
     throw ValueError{"extent must be >= 0, got " + std::to_string(extent), loc};
 }

@@ -3,6 +3,7 @@
 #include <luisa/tile/device.h>
 
 #include <array>
+#include <concepts>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -21,6 +22,10 @@ template<class T> struct BufferAt {
 };
 /// 64-byte aligned memory of a device, freed with its last holder.
 std::shared_ptr<void> allocate(const Device &device, size_t bytes);
+/// Whether the host can read the memory of the device.
+[[nodiscard]] bool host_reads_memory_of(const Device &device) noexcept;
+/// ValueError: the host cannot read the element.
+[[noreturn]] void fail_host_read(SourceLoc loc);
 /// A device with the place that names it, for functions whose last parameter is a pack.
 struct DeviceAt {
     DeviceAt(const Device &device, SourceLoc loc = SourceLoc::current()) noexcept
@@ -70,6 +75,7 @@ public:
         _owner = runtime::allocate(device, static_cast<size_t>(bytes));
         _data = static_cast<T *>(_owner.get());
         _alive = true;
+        _host_reads = runtime::host_reads_memory_of(device);
     }
     /// The first elements of a buffer, dense and row-major; shares the buffer's memory. IndexError when the
     /// buffer has fewer, ValueError for a negative extent, LifetimeError for a buffer without memory.
@@ -79,7 +85,8 @@ public:
     Tensor(runtime::BufferAt<std::remove_const_t<T>> buffer, Extents extents, Extents strides,
            int64_t offset = 0)
         : _owner{buffer.buffer.argument().owner}, _data{buffer.buffer.data()}, _extents{extents},
-          _strides{strides}, _alive{buffer.buffer.argument().alive} {
+          _strides{strides}, _alive{buffer.buffer.argument().alive},
+          _host_reads{buffer.buffer.tensor().host_reads()} {
         static_cast<void>(runtime::checked_bytes(extents.data(), R, sizeof(T), buffer.loc));
         runtime::check_fit(argument(), offset, buffer.buffer.size(), buffer.loc);
         _data += offset;
@@ -97,8 +104,8 @@ public:
     /// The other one has no memory any more: a kernel that gets it throws LifetimeError.
     Tensor(Tensor &&other) noexcept
         : _owner{std::move(other._owner)}, _data{std::exchange(other._data, nullptr)},
-          _extents{other._extents}, _strides{other._strides}, _alive{std::exchange(other._alive,
-                                                                                   false)} {}
+          _extents{other._extents}, _strides{other._strides},
+          _alive{std::exchange(other._alive, false)}, _host_reads{other._host_reads} {}
     Tensor &operator=(Tensor &&other) noexcept {
         Tensor moved{std::move(other)};
         std::swap(_owner, moved._owner);
@@ -106,12 +113,15 @@ public:
         std::swap(_extents, moved._extents);
         std::swap(_strides, moved._strides);
         std::swap(_alive, moved._alive);
+        std::swap(_host_reads, moved._host_reads);
         return *this;
     }
     /// Lets the memory go; other tensors that share it keep it.
     void free() noexcept { *this = Tensor{}; }
 
-    /// The element at the origin; null for an empty tensor.
+    /// Whether the host can read the elements: not where they are in the memory of a GPU.
+    [[nodiscard]] bool host_reads() const noexcept { return _host_reads; }
+    /// The element at the origin, in the memory of the tensor's device; null for an empty tensor.
     [[nodiscard]] T *data() const noexcept { return _data; }
     /// Elements along dimension `i`.
     [[nodiscard]] int64_t extent(int i) const { return _extents.at(static_cast<size_t>(i)); }
@@ -129,13 +139,44 @@ public:
         }
         return n;
     }
-    /// One element; the indices must be in range.
-    template<class... I> [[nodiscard]] T &at(I... index) const {
-        static_assert(sizeof...(I) == static_cast<size_t>(R), "one index a dimension");
-        int64_t offset = 0;
-        size_t i = 0;
-        ((offset += static_cast<int64_t>(index) * _strides[i++]), ...);
-        return _data[offset];
+    /// One element, one index a dimension; the indices must be in range. ValueError for a tensor in the memory of a
+    /// GPU, which `copy_to` brings to the host.
+    template<std::integral I0>
+    [[nodiscard]] T &at(I0 i0, SourceLoc loc = SourceLoc::current()) const
+        requires(R == 1)
+    {
+        return element_at({static_cast<int64_t>(i0)}, loc);
+    }
+    // The same for other numbers of dimensions.
+    template<std::integral I0, std::integral I1>
+    [[nodiscard]] T &at(I0 i0, I1 i1, SourceLoc loc = SourceLoc::current()) const
+        requires(R == 2)
+    {
+        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1)}, loc);
+    }
+    template<std::integral I0, std::integral I1, std::integral I2>
+    [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, SourceLoc loc = SourceLoc::current()) const
+        requires(R == 3)
+    {
+        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2)}, loc);
+    }
+    template<std::integral I0, std::integral I1, std::integral I2, std::integral I3>
+    [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, I3 i3, SourceLoc loc = SourceLoc::current()) const
+        requires(R == 4)
+    {
+        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2), static_cast<int64_t>(i3)}, loc);
+    }
+    template<std::integral I0, std::integral I1, std::integral I2, std::integral I3, std::integral I4>
+    [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, I3 i3, I4 i4, SourceLoc loc = SourceLoc::current()) const
+        requires(R == 5)
+    {
+        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2), static_cast<int64_t>(i3), static_cast<int64_t>(i4)}, loc);
+    }
+    template<std::integral I0, std::integral I1, std::integral I2, std::integral I3, std::integral I4, std::integral I5>
+    [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, I3 i3, I4 i4, I5 i5, SourceLoc loc = SourceLoc::current()) const
+        requires(R == 6)
+    {
+        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2), static_cast<int64_t>(i3), static_cast<int64_t>(i4), static_cast<int64_t>(i5)}, loc);
     }
     /// The elements with indices [begin, end) along a dimension, `step` apart. A negative step goes
     /// backwards, from `begin` down to above `end`. IndexError when an index is outside.
@@ -220,6 +261,16 @@ public:
     }
 
 private:
+    T &element_at(const Extents &index, SourceLoc loc) const {
+        if (!_host_reads) {
+            runtime::fail_host_read(loc);
+        }
+        int64_t offset = 0;
+        for (size_t i = 0; i < static_cast<size_t>(R); ++i) {
+            offset += index[i] * _strides[i];
+        }
+        return _data[offset];
+    }
     static Extents dense(const Extents &extents) {
         Extents strides{};
         // Unsigned: sizes that leave the range are reported by those who allocate.
@@ -234,7 +285,7 @@ private:
     std::shared_ptr<void> _owner;
     T *_data = nullptr;
     Extents _extents{}, _strides{};
-    bool _alive = false;
+    bool _alive = false, _host_reads = true;
 };
 
 /// A dense tensor on a device: `make_tensor<float>(device, rows, columns)`.

@@ -43,7 +43,8 @@ void BlockLowering::lower_group(const LoopGroup &group) {
     begin_group(group);
     if (group.has_reduction()) {
         const auto *deal = deal_of(group);
-        bool tree = deal && !plan::regroups(*group.roots.front().op);
+        const auto &first = group.roots.front();
+        bool tree = deal && first.kind == Root::Kind::REDUCE && !plan::regroups(*first.op);
         tree   ? lower_dealt_tree(group, *deal)
         : deal ? lower_dealt_fold(group, *deal)
                : lower_folds(group);

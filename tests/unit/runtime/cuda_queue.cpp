@@ -265,11 +265,13 @@ TEST_F(CudaCopy, of_dense_strided_reversed_and_large_tensors) {
     for (const auto &view : views) {
         std::vector<int> part(static_cast<size_t>(view.size()));
         stream << view.copy_to(part);
+        // The stand-in's memory is that of the host.
+        Tensor<int, 3> seen{view.data(), view.extents(), view.strides()};
         size_t at = 0;
         for (int64_t i = 0; i < view.extent(0); ++i) {
             for (int64_t j = 0; j < view.extent(1); ++j) {
                 for (int64_t k = 0; k < view.extent(2); ++k) {
-                    ASSERT_EQ(part[at++], view.at(i, j, k));
+                    ASSERT_EQ(part[at++], seen.at(i, j, k));
                 }
             }
         }
@@ -386,7 +388,7 @@ TEST_F(CudaStream, memory_of_the_host_is_no_argument_of_a_kernel) {
             ADD_FAILURE() << "nothing was thrown";
         } catch (const ValueError &error) {
             EXPECT_EQ(error.message(),
-                      "argument 'X' is a tensor over memory of the host, which kernels of 'cuda' "
+                      "argument 0 is a tensor over memory of the host, which kernels of 'cuda' "
                       "cannot reach; give one that make_tensor(device, …) made and copy_from "
                       "filled, and get results with copy_to");
             EXPECT_EQ(error.location().line, line);
@@ -396,6 +398,32 @@ TEST_F(CudaStream, memory_of_the_host_is_no_argument_of_a_kernel) {
     Tensor<float, 1> borrowed{inside.data(), {8}};
     auto other = make_tensor<float>(device, 8);
     stream << twice(borrowed, other).dispatch() << synchronize();
+}
+
+TEST_F(CudaStream, elements_in_memory_of_a_gpu_are_not_read_by_the_host) {
+    auto device = Device::create("cuda");
+    auto matrix = make_tensor<float>(device, 4, 8);
+    Buffer<int> buffer{device, 8};
+    auto moved = std::move(matrix);
+    for (const auto &one : {moved, moved.slice(0, 1, 3), Tensor<float, 2>{}}) {
+        if (!one.data()) {
+            EXPECT_TRUE(one.host_reads());
+            continue;
+        }
+        uint32_t line = 0;
+        try {
+            line = __LINE__ + 1;
+            static_cast<void>(one.at(0, 1));
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const ValueError &error) {
+            EXPECT_EQ(error.message(),
+                      "at: the tensor is in the memory of a GPU, which the host cannot read; copy_to "
+                      "a vector, and copy_from one to write");
+            EXPECT_EQ(error.location().line, line);
+        }
+    }
+    EXPECT_FALSE((Tensor<int, 2>{buffer, {2, 4}}.host_reads()));
+    EXPECT_TRUE(make_tensor<float>(Device::create("cpu"), 2).host_reads());
 }
 
 }// namespace luisa::tile::runtime::cuda::test

@@ -17,6 +17,9 @@ target::CpuFacts thread_facts() {
     return facts;
 }
 
+/// What the emulator stands for.
+constexpr const char *emulated = "sm_90";
+
 /// Partial states of a contract: 32 of four bytes, one a thread of a warp.
 constexpr int lane_bytes = 128;
 
@@ -28,6 +31,7 @@ BlockForms realize_blocks(const ir::Module &candidate, const BlockOptions &optio
     plan::PlanOptions plan_options;
     plan_options.may_alias = options.may_alias;
     plan_options.team = true;
+    plan_options.gpu = options.gpu ? options.gpu : target::find_cuda(emulated);
     auto planned = make_planned(candidate, thread_facts(), plan_options, lane_bytes);
     plan::read_along_lines(planned.plan);
     plan::deal_out(planned.plan);

@@ -2,6 +2,7 @@
 #pragma once
 #include "emit/llvm/jit.h"
 #include "realize/simt/program.h"
+#include "target/cuda.h"
 
 #include <memory>
 #include <string>
@@ -12,6 +13,8 @@ namespace luisa::tile::compiler {
 struct BlockOptions {
     bool may_alias = false;///< views may overlap: loads are taken before later stores
     bool observed = false; ///< of the emulator: accesses are told to its observer
+    const target::CudaFacts *gpu =
+        nullptr;///< what to plan for; null: the one that the emulator stands for
 };
 
 /// A kernel for blocks of threads in Machine form, and its printed plan.

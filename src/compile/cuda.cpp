@@ -38,6 +38,7 @@ CudaObject compile_cuda(const ir::Module &candidate, const CudaOptions &options,
     auto &spent = times ? *times : own;
     BlockOptions how;
     how.may_alias = options.may_alias;
+    how.gpu = &options.facts;
     auto forms = realize_blocks(candidate, how);
     spent.plan_ms = forms.plan_ms;
     spent.realize_ms = forms.realize_ms;
@@ -68,7 +69,8 @@ emit::GpuOptions gpu_options(const std::vector<simt::Phase> &phases, size_t argu
     how.ptx_isa = ptx_isa;
     how.argument_words = argument_words;
     for (const auto &phase : phases) {
-        how.kernels.push_back({phase.function, phase.threads, phase.constant_views});
+        how.kernels.push_back(
+            {phase.function, phase.threads, phase.resident, phase.constant_views});
     }
     return how;
 }

@@ -173,6 +173,52 @@ struct MachineRules {
         }
     }
 
+    /// Copies past the registers, and matrices that the threads of a warp hold together.
+    void matrices() {
+        switch (op.opcode()) {
+            case Opcode::COPY_ASYNC: {
+                auto bytes = op.get<CopyPayload>().bytes;
+                require_that(bytes == 4 || bytes == 8 || bytes == 16,
+                             "copies neither 4, 8 nor 16 bytes");
+                require_that((op.operand_count() == 2 || op.operand_count() == 3) &&
+                                 operand(0).is_pointer() && operand(1).is_pointer(),
+                             "takes no two pointers");
+                require_that(op.operand_count() != 3 || is_index(operand(2)),
+                             "the count is no i64 scalar");
+                return;
+            }
+            case Opcode::COPY_WAIT: {
+                auto groups = op.get<IndexPayload>().index;
+                require_that(groups >= 0 && groups < 64, "waits for no number of groups");
+                return;
+            }
+            case Opcode::LOAD_MATRIX: {
+                const auto &payload = op.get<LoadMatrixPayload>();
+                auto count = payload.count;
+                auto bytes = static_cast<int64_t>(size_of(result().scalar));
+                require_that(count == 1 || count == 2 || count == 4,
+                             "loads neither 1, 2 nor 4 matrices");
+                require_that(operand(0).is_pointer(), "addresses no pointer");
+                require_that(is_data(result()) && width(result()) * bytes == 4 * int64_t{count},
+                             "a lane gets four bytes a matrix");
+                require_that(!payload.transposed || bytes == 2, "transposes elements of two bytes");
+                return;
+            }
+            default: {
+                const auto &shape = op.get<MatrixPayload>();
+                auto holds = [&](size_t i, int64_t rows, int64_t columns) {
+                    return is_data(operand(i)) && width(operand(i)) * 32 == rows * columns;
+                };
+                require_that(shape.m > 0 && shape.n > 0 && shape.k > 0, "has no shape");
+                require_that(holds(0, shape.m, shape.k) && holds(1, shape.k, shape.n) &&
+                                 holds(2, shape.m, shape.n),
+                             "an operand has not the elements of a lane");
+                require_that(op.operand(2)->type() == op.result()->type(),
+                             "the result is not like what is added");
+            }
+        }
+    }
+
     void run() {
         if (std::holds_alternative<MemoryPayload>(op.payload())) {
             return memory();
@@ -181,7 +227,12 @@ struct MachineRules {
             case Opcode::FOR: return loop();
             case Opcode::ATOMIC_UPDATE: return atomic_update();
             case Opcode::REPORT: return report();
-            case Opcode::BARRIER: return;
+            case Opcode::BARRIER:
+            case Opcode::COPY_COMMIT: return;
+            case Opcode::COPY_ASYNC:
+            case Opcode::COPY_WAIT:
+            case Opcode::LOAD_MATRIX:
+            case Opcode::MULTIPLY_MATRIX: return matrices();
             case Opcode::PARTICIPANT:
             case Opcode::PARTICIPANTS:
             case Opcode::SHARED:

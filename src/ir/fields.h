@@ -141,5 +141,15 @@ template<class V> void describe(V &&v, SharedPayload &p) { v("offset", p.offset,
 template<class V> void describe(V &&v, ExchangePayload &p) {
     v("mode", p.mode, static_cast<ExchangeMode>(255));
 }
+template<class V> void describe(V &&v, CopyPayload &p) { v("bytes", p.bytes, uint32_t{0}); }
+template<class V> void describe(V &&v, LoadMatrixPayload &p) {
+    v("count", p.count, uint32_t{0});
+    v("transposed", p.transposed, false);
+}
+template<class V> void describe(V &&v, MatrixPayload &p) {
+    v("m", p.m, 0);
+    v("n", p.n, 0);
+    v("k", p.k, 0);
+}
 
 }// namespace luisa::tile::ir

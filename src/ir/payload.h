@@ -273,12 +273,37 @@ struct ExchangePayload {
     friend bool operator==(const ExchangePayload &, const ExchangePayload &) = default;
 };
 
+/// `copy_async to, from[, count]`: copies bytes of global memory to shared memory, at addresses that are a multiple of
+/// as many; only the first `count` (i64) of them are read where it is given, the others become zero. It is done
+/// when a `copy_wait` of the same thread says so. `copy_commit` makes what the thread asked for since the last one a
+/// group; `copy_wait` with index n lets no more than the n youngest groups be under way.
+struct CopyPayload {
+    uint32_t bytes = 16;///< 4, 8 or 16
+    friend bool operator==(const CopyPayload &, const CopyPayload &) = default;
+};
+
+/// `load_matrix pointer`: matrices of eight rows of 16 bytes, from shared memory to the threads of a warp. Lane
+/// 8 i + r gives the address of row r of matrix i; of it, lane l gets the 4 bytes number l % 4 of row l / 4, one
+/// matrix after the other. Transposed (elements of two bytes): elements 2 (l % 4) and the next of column l / 4.
+struct LoadMatrixPayload {
+    uint32_t count = 4;///< matrices: 1, 2 or 4
+    bool transposed = false;
+    friend bool operator==(const LoadMatrixPayload &, const LoadMatrixPayload &) = default;
+};
+
+/// `multiply_matrix a, b, c`: a · b + c of an m×k, a k×n and an m×n matrix, of which each thread of a warp holds a
+/// part: the elements that the table of matrix atoms says.
+struct MatrixPayload {
+    int32_t m = 0, n = 0, k = 0;
+    friend bool operator==(const MatrixPayload &, const MatrixPayload &) = default;
+};
+
 using Payload =
     std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload, QuantizePayload,
                  AccessPayload, ReducePayload, ScanPayload, MmaPayload, IndexPayload, LoadPayload,
                  StorePayload, ForPayload, ShufflePayload, LaneReducePayload, TablePayload,
                  AddressPayload, MemoryPayload, AtomicPayload, AssertPayload, PrintPayload,
                  ReportPayload, AllocPayload, PrefetchPayload, ParticipantPayload, SharedPayload,
-                 ExchangePayload>;
+                 ExchangePayload, CopyPayload, LoadMatrixPayload, MatrixPayload>;
 
 }// namespace luisa::tile::ir

@@ -88,6 +88,15 @@ private:
     bool match_steps(const ir::Operation &op, Contraction &out, const char *&why);
     void shape_contraction(Contraction &contraction);
     static void shape_thread_block(Contraction &contraction);
+    void stage_contraction(Contraction &contraction) const;
+    [[nodiscard]] StagedOperand staged_operand(const ir::Value *operand, ScalarType type,
+                                               const std::vector<ir::DimExtent> &free,
+                                               const std::vector<ir::DimExtent> &steps,
+                                               int64_t depth, int64_t multiple,
+                                               const StagedOperand *like) const;
+    [[nodiscard]] const target::MatrixAtom *atom_of(const Contraction &c, ScalarType wide) const;
+    bool size_panels(Contraction &c, StagePlan &stage) const;
+    [[nodiscard]] int resident_blocks(const StagePlan &stage, int64_t held) const;
     [[nodiscard]] static bool has_room_for_panels(const Contraction &contraction);
     [[nodiscard]] analysis::Slope operand_slope(const ir::Value *operand, Dim axis) const;
     [[nodiscard]] double column_score(const Contraction &contraction,

@@ -242,7 +242,8 @@ void BlockPlanner::shape_contraction(Contraction &c) {
     c.rows = most == 4 ? wide[c.vectors] : narrow[c.vectors];
     c.rows = static_cast<int>(std::clamp<int64_t>(height, 1, c.rows));
     if (_plan->team) {
-        return shape_thread_block(c);
+        shape_thread_block(c);
+        return stage_contraction(c);
     }
     plan_vector_panel(c);
     plan_scalar_panel(c);

@@ -79,7 +79,8 @@ private:
                 for (const auto *dims : {&c->roles.batch, &c->roles.rows, &c->roles.columns}) {
                     elements = counted(*dims, elements);
                 }
-                auto blocks = elements / (int64_t{c->rows} * c->vectors);
+                auto blocks = c->stage ? c->stage->threads()
+                                       : elements / (int64_t{c->rows} * c->vectors);
                 _most_blocks = std::max(_most_blocks, blocks);
                 _most_elements = std::max(_most_elements, blocks);
             } else {

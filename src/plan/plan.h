@@ -3,9 +3,11 @@
 #include "analysis/roles.h"
 #include "ir/module.h"
 #include "target/cpu.h"
+#include "target/cuda.h"
 
 #include <luisa/tile/layout.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +87,44 @@ struct PanelPlan {
     std::vector<size_t> shared_axes;///< axes of the root domain that the panel depends on
 };
 
+/// How a panel of one operand of a staged product lies in the memory that a block shares: line after line, of which
+/// neighbours are 16 bytes more than a multiple of 32 apart, so that equal places of eight lines lie in different banks.
+struct StagedOperand {
+    ScalarType type{};
+    bool along_steps =
+        false;///< a line is a row or column, its elements steps; else the other way round
+    int64_t lines = 0;
+    int64_t length = 0;///< elements of a line, those that fill up its last 16 bytes included
+    int64_t pitch = 0; ///< bytes from a line to the next
+    int vector = 1;    ///< elements that are copied at a time where bounds and addresses allow
+    bool async = false;///< … past the registers
+    bool zeros = false;///< steps that do not exist are zeros, for they are multiplied too
+
+    [[nodiscard]] int64_t bytes() const noexcept { return lines * pitch; }
+};
+
+/// A product whose operands the threads of a block copy together, a panel of steps after the other, into shared
+/// memory. Panels that follow are on their way while one is used.
+struct StagePlan {
+    int64_t depth = 0;///< steps of a panel
+    int stages = 2;   ///< panels that there is room for
+    int unroll = 8;   ///< steps between branches
+    int resident =
+        1;///< blocks that a multiprocessor is to hold at once: what registers are given out for
+    int thread_rows = 1, thread_columns = 1;///< threads that the result is dealt out to
+    /// Of each product the operand with the rows, then the one with the columns.
+    std::vector<std::array<StagedOperand, 2>> operands;
+    const target::MatrixAtom *atom = nullptr;///< by warps, with this shape; else by threads
+    int warp_rows = 1, warp_columns = 1;     ///< warps that the result is dealt out to
+
+    [[nodiscard]] int64_t threads() const noexcept {
+        return int64_t{thread_rows} * thread_columns * warp_rows * warp_columns;
+    }
+    /// Bytes of one panel of all operands, and of all panels.
+    [[nodiscard]] int64_t panel_bytes() const noexcept;
+    [[nodiscard]] int64_t shared_bytes() const noexcept { return stages * panel_bytes(); }
+};
+
 /// A register-blocked contraction. Every step of `nests` runs inside one register block, so an
 /// accumulator element sees its contributions in source order and never leaves its register.
 struct Contraction {
@@ -100,10 +140,11 @@ struct Contraction {
     int64_t panel_steps =
         0;///< steps of the (one) nest whose part of a column block stays in L2; 0: all
     // What comes from beyond the second-level cache is asked for some steps before it is used.
-    bool prefetch_panel = false;  ///< the panel that follows
-    bool prefetch_rows = false;   ///< rows of the broadcast operand, read where they are
-    bool prefetch_results = false;///< the lines that the epilogue stores to
-    std::vector<Root> epilogue;   ///< consumers applied in registers; empty: result is stored
+    bool prefetch_panel = false;   ///< the panel that follows
+    bool prefetch_rows = false;    ///< rows of the broadcast operand, read where they are
+    bool prefetch_results = false; ///< the lines that the epilogue stores to
+    std::optional<StagePlan> stage;///< of a GPU: operands go through shared memory
+    std::vector<Root> epilogue;    ///< consumers applied in registers; empty: result is stored
 };
 
 /// An operation that runs where it stands: nests, branches, loops and scalar loads.
@@ -150,8 +191,9 @@ struct Alternative {
 struct Plan {
     const ir::Function *kernel = nullptr;
     target::CpuFacts facts;
-    bool may_alias = false;///< views may overlap each other
-    bool team = false;     ///< the threads of a GPU's block run a task together
+    bool may_alias = false;                ///< views may overlap each other
+    bool team = false;                     ///< the threads of a GPU's block run a task together
+    const target::CudaFacts *gpu = nullptr;///< whose threads they are
     std::vector<Phase> phases;
     std::unordered_map<const ir::Region *, Block> blocks;
     std::vector<const ir::Region *> block_order;///< in program order, for printing
@@ -174,6 +216,8 @@ struct PlanOptions {
     bool may_alias = false;
     bool team = false;
     bool record = false;///< what was not chosen is recorded, for explanations
+    const target::CudaFacts *gpu =
+        nullptr;///< with `team`: what the threads run on; it outlives the plan
 };
 
 /// Decides how a verified Candidate kernel runs on a CPU. Throws UnsupportedError naming the

@@ -114,6 +114,7 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
     plan.may_alias = options.may_alias;
     plan.team = options.team;
     plan.records = options.record;
+    plan.gpu = options.gpu;
     plan.temporaries = std::make_shared<ir::Module>();
     BlockPlanner planner{plan};
     const auto &body = *plan.kernel->body;

@@ -135,10 +135,39 @@ struct Printer {
 
     void contraction(const Contraction &c) {
         ++depth;
+        if (c.stage) {
+            staged(c);
+        }
         for (const auto &root : c.epilogue) {
             line("in registers: " + root_text(root));
         }
         --depth;
+    }
+
+    void staged(const Contraction &c) {
+        const auto &s = *c.stage;
+        auto holders = s.atom
+                           ? fmt::format("{}x{} warps hold {}x{} sums of {} each", s.warp_rows,
+                                         s.warp_columns, c.rows, c.vectors, s.atom->instruction())
+                           : fmt::format("{}x{} threads hold {}x{} sums each", s.thread_rows,
+                                         s.thread_columns, c.rows, c.vectors);
+        line(fmt::format(
+            "through shared memory: panels of {} steps, {} in {} bytes; {}; {} block{} "
+            "on a multiprocessor",
+            s.depth, s.stages, s.shared_bytes(), holders, s.resident, s.resident == 1 ? "" : "s"));
+        for (const auto &product : s.operands) {
+            for (size_t side = 0; side < 2; ++side) {
+                const auto &o = product[side];
+                line(fmt::format(
+                    "{}: {} of {} {}, {} bytes apart, copied {}{}", side ? "columns" : "rows",
+                    fmt::format("{} line{}", o.lines, o.lines == 1 ? "" : "s"), o.length,
+                    o.along_steps ? "steps"
+                    : side        ? "columns"
+                                  : "rows",
+                    o.pitch, o.vector > 1 ? fmt::format("{} at a time", o.vector) : "one by one",
+                    o.async ? " past registers" : ""));
+            }
+        }
     }
 
     void block(const Block &b) {

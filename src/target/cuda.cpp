@@ -187,4 +187,65 @@ std::string MatrixAtom::instruction() const {
 
 std::span<const MatrixAtom> matrix_atoms() noexcept { return atoms; }
 
+const MatrixAtom *find_atom(ScalarType a, ScalarType b, ScalarType sum, int m, int n,
+                            int k) noexcept {
+    auto found = std::find_if(std::begin(atoms), std::end(atoms), [&](const auto &row) {
+        return row.a == a && row.b == b && row.sum == sum && row.m == m && row.n == n && row.k == k;
+    });
+    return found == std::end(atoms) ? nullptr : &*found;
+}
+
+FragmentLayout::Place FragmentLayout::at(int lane, int element) const noexcept {
+    Place place;
+    auto add = [&](const Place &part) {
+        place.row = static_cast<int8_t>(place.row + part.row);
+        place.column = static_cast<int8_t>(place.column + part.column);
+    };
+    for (size_t bit = 0; bit < lane_bits.size(); ++bit) {
+        if (lane >> bit & 1) {
+            add(lane_bits[bit]);
+        }
+    }
+    for (size_t bit = 0; bit < element_bits.size(); ++bit) {
+        if (element >> bit & 1) {
+            add(element_bits[bit]);
+        }
+    }
+    return place;
+}
+
+/// Four lanes share a row of a, a column of b or a row of the sum. Of a and b each has as many neighbours along k
+/// as fill a 32-bit register (one of wider elements); of a sum, two. Then come rows 8 below, then the next
+/// registers along k.
+FragmentLayout fragment_layout(const MatrixAtom &atom, MatrixRole role) noexcept {
+    FragmentLayout layout;
+    bool sum = role == MatrixRole::SUM;
+    auto type = role == MatrixRole::A ? atom.a : role == MatrixRole::B ? atom.b : atom.sum;
+    auto bytes = static_cast<int>(size_of(type));
+    int neighbours = sum ? 2 : std::max(4 / bytes, 1);
+    int length = sum ? atom.n : atom.k;
+    int lines = role == MatrixRole::B ? atom.n : atom.m;
+    auto place = [&](int line, int along) {
+        auto l = static_cast<int8_t>(line), a = static_cast<int8_t>(along);
+        return role == MatrixRole::B ? FragmentLayout::Place{a, l} : FragmentLayout::Place{l, a};
+    };
+    layout.lane_bits = {place(0, neighbours), place(0, 2 * neighbours), place(1, 0), place(2, 0),
+                        place(4, 0)};
+    size_t bit = 0;
+    auto next = [&](FragmentLayout::Place value) {
+        layout.element_bits[bit++] = value;
+        layout.elements *= 2;
+    };
+    for (int along = 1; along < neighbours; along *= 2) {
+        next(place(0, along));
+    }
+    if (lines > 8) {
+        next(place(8, 0));
+    }
+    for (int along = 4 * neighbours; along < length; along *= 2) {
+        next(place(0, along));
+    }
+    return layout;
+}
+
 }// namespace luisa::tile::target

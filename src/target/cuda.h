@@ -2,6 +2,7 @@
 #pragma once
 #include <luisa/tile/scalar_type.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -76,5 +77,25 @@ struct MatrixAtom {
     [[nodiscard]] std::string instruction() const;
 };
 [[nodiscard]] std::span<const MatrixAtom> matrix_atoms() noexcept;
+/// The row of these types and this shape, or null.
+[[nodiscard]] const MatrixAtom *find_atom(ScalarType a, ScalarType b, ScalarType sum, int m, int n,
+                                          int k) noexcept;
+
+/// The matrices of an atom: a, b, and the sum that is added to and results.
+enum class MatrixRole : uint8_t { A, B, SUM };
+
+/// Which elements of a matrix the threads of a warp hold. Every bit of a lane's number, and of the number of an
+/// element among those of the lane, adds a row or a column: those whose bit is zero in both add nothing.
+struct FragmentLayout {
+    struct Place {
+        int8_t row = 0, column = 0;
+    };
+    std::array<Place, 5> lane_bits;
+    std::array<Place, 4> element_bits;///< of the bits that numbers of elements have
+    int elements = 1;                 ///< a lane; a power of two
+
+    [[nodiscard]] Place at(int lane, int element) const noexcept;
+};
+[[nodiscard]] FragmentLayout fragment_layout(const MatrixAtom &atom, MatrixRole role) noexcept;
 
 }// namespace luisa::tile::target

@@ -108,6 +108,15 @@ private:
                               llvm::Value *mask, llvm::Value *other);
     llvm::Value *lane_access(const ir::Operation &op, llvm::Value *address, llvm::Value *value,
                              llvm::Value *mask, llvm::Value *other, llvm::Type *memory);
+    // matrix.cpp
+    llvm::Value *gpu_copy(const ir::Operation &op);
+    llvm::Value *gpu_load_matrix(const ir::Operation &op);
+    llvm::Value *gpu_multiply_matrix(const ir::Operation &op);
+    llvm::Value *host_copy(const ir::Operation &op);
+    llvm::Value *host_load_matrix(const ir::Operation &op);
+    llvm::Value *host_multiply_matrix(const ir::Operation &op);
+    /// Room on the stack of the function.
+    llvm::Value *stack_room(llvm::Type *type);
 
     // team.cpp
     llvm::Value *call_team(TeamCall call, llvm::Type *result,

@@ -58,6 +58,9 @@ void Emitter::mark_kernel(const ir::Function &function) {
     }
     if (_kernel && _kernel->threads > 0) {
         _function->addFnAttr("nvvm.maxntid", std::to_string(_kernel->threads));
+        if (_kernel->resident > 0) {
+            _function->addFnAttr("nvvm.minctasm", std::to_string(_kernel->resident));
+        }
     }
 }
 

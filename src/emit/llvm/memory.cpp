@@ -135,6 +135,12 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         case Opcode::BARRIER:
         case Opcode::SHARED:
         case Opcode::EXCHANGE_LANES: return _gpu ? team(op) : host_team(op);
+        case Opcode::COPY_ASYNC:
+        case Opcode::COPY_COMMIT:
+        case Opcode::COPY_WAIT: return _gpu ? gpu_copy(op) : host_copy(op);
+        case Opcode::LOAD_MATRIX: return _gpu ? gpu_load_matrix(op) : host_load_matrix(op);
+        case Opcode::MULTIPLY_MATRIX:
+            return _gpu ? gpu_multiply_matrix(op) : host_multiply_matrix(op);
         case Opcode::PREFETCH: {
             if (_gpu) {
                 return gpu_prefetch(operand(op, 0));

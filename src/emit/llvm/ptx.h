@@ -11,7 +11,8 @@ namespace luisa::tile::emit {
 /// How one function of a module is launched.
 struct GpuKernel {
     std::string function;
-    int threads = 0;///< of a block; 0: any number
+    int threads = 0; ///< of a block; 0: any number
+    int resident = 0;///< blocks that a multiprocessor's registers suffice for; 0: any number
     /// Words that are addresses of memory that nothing writes while the kernel runs.
     std::vector<int64_t> constant_views{};
 };

@@ -24,6 +24,20 @@ bool access(const void *address, int64_t bytes, int32_t kind, const ir::Operatio
     return current_team->access(address, bytes, static_cast<AccessKind>(kind), at);
 }
 
+void copy(void *to, const void *from, int32_t bytes, int64_t count,
+          const ir::Operation *at) noexcept {
+    current_team->copy(to, from, bytes, count, at);
+}
+void copy_commit() noexcept { current_team->commit_copies(); }
+void copy_wait(int32_t groups) noexcept { current_team->wait_for_copies(groups); }
+void load_matrix(const void *row, int32_t count, int32_t transposed, void *result,
+                 const ir::Operation *at) noexcept {
+    current_team->load_matrix(row, count, transposed, result, at);
+}
+void multiply_matrix(int32_t atom, const void *a, const void *b, void *sum) noexcept {
+    current_team->multiply_matrix(atom, a, b, sum);
+}
+
 template<class F> TeamFunction any(F *function) { return reinterpret_cast<TeamFunction>(function); }
 
 }// namespace
@@ -40,6 +54,11 @@ TeamFunction team_function(TeamCall call) noexcept {
         case TeamCall::SHARED: return any(shared);
         case TeamCall::BARRIER: return any(barrier);
         case TeamCall::ACCESS: return any(access);
+        case TeamCall::COPY: return any(copy);
+        case TeamCall::COPY_COMMIT: return any(copy_commit);
+        case TeamCall::COPY_WAIT: return any(copy_wait);
+        case TeamCall::LOAD_MATRIX: return any(load_matrix);
+        case TeamCall::MULTIPLY_MATRIX: return any(multiply_matrix);
         default: return any(exchange);
     }
 }

@@ -24,6 +24,19 @@ public:
     virtual void barrier(const ir::Operation *at) noexcept = 0;
     /// The bits that another thread of the warp hands over; `mode` is an ir::ExchangeMode.
     virtual uint64_t exchange(uint64_t bits, int32_t by, int32_t mode) noexcept = 0;
+    /// Asks for a copy of `bytes`, of which all but the first `count` become zero.
+    virtual void copy(void *to, const void *from, int32_t bytes, int64_t count,
+                      const ir::Operation *at) noexcept = 0;
+    /// What this thread asked for since the last time becomes a group.
+    virtual void commit_copies() noexcept = 0;
+    /// Does all copies of the thread but those of its `groups` youngest groups, and those of no group.
+    virtual void wait_for_copies(int32_t groups) noexcept = 0;
+    /// The part of this lane of `count` matrices of eight rows; the rows begin where the lanes say.
+    virtual void load_matrix(const void *row, int32_t count, int32_t transposed, void *result,
+                             const ir::Operation *at) noexcept = 0;
+    /// Adds the product of the matrices that the warp holds, by row `atom` of target::matrix_atoms().
+    virtual void multiply_matrix(int32_t atom, const void *a, const void *b,
+                                 void *sum) noexcept = 0;
     /// Stands before each access of code whose accesses are observed. False: it must not be done.
     virtual bool access(const void *address, int64_t bytes, AccessKind kind,
                         const ir::Operation *at) noexcept = 0;
@@ -43,9 +56,26 @@ private:
 
 /// The functions that generated code calls, by their TeamCall.
 inline constexpr const char *team_symbols[] = {
-    "luisa_tile_thread", "luisa_tile_threads", "luisa_tile_block",    "luisa_tile_blocks",
-    "luisa_tile_shared", "luisa_tile_barrier", "luisa_tile_exchange", "luisa_tile_access"};
-enum class TeamCall : uint8_t { THREAD, THREADS, BLOCK, BLOCKS, SHARED, BARRIER, EXCHANGE, ACCESS };
+    "luisa_tile_thread",         "luisa_tile_threads",   "luisa_tile_block",
+    "luisa_tile_blocks",         "luisa_tile_shared",    "luisa_tile_barrier",
+    "luisa_tile_exchange",       "luisa_tile_access",    "luisa_tile_copy",
+    "luisa_tile_copy_commit",    "luisa_tile_copy_wait", "luisa_tile_load_matrix",
+    "luisa_tile_multiply_matrix"};
+enum class TeamCall : uint8_t {
+    THREAD,
+    THREADS,
+    BLOCK,
+    BLOCKS,
+    SHARED,
+    BARRIER,
+    EXCHANGE,
+    ACCESS,
+    COPY,
+    COPY_COMMIT,
+    COPY_WAIT,
+    LOAD_MATRIX,
+    MULTIPLY_MATRIX
+};
 using TeamFunction = void (*)();
 [[nodiscard]] TeamFunction team_function(TeamCall call) noexcept;
 

@@ -183,7 +183,10 @@ ir::Value *Lowering::read_access(const Access &access, ScalarType type, ir::Valu
         operands.push_back(_b.splat(access.mask, width));
         operands.push_back(_b.splat(other, width));
     }
-    ir::MemoryPayload payload{alignment(access.align, type), access.mask != nullptr, false};
+    bool aligned = width > 1 && width == _aligned_lanes && !access.indices;
+    auto align = aligned ? access_alignment(type) * static_cast<uint32_t>(width)
+                         : alignment(access.align, type);
+    ir::MemoryPayload payload{align, access.mask != nullptr, false};
     return stable ? _b.stable_read(op, operands, payload, result)
                   : _b.read(op, operands, payload, result);
 }

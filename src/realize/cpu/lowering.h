@@ -301,6 +301,7 @@ protected:
     std::vector<ir::Report> _reports;
     bool _stores_in_step = false;///< the current step stores to views
     bool _reads_past_ends = true;///< lanes that do not exist may read what follows a kept value
+    int _aligned_lanes = 1;///< vectors of so many lanes are known to lie at multiples of their size
 };
 
 }// namespace luisa::tile::cpu

@@ -31,7 +31,9 @@ void BlockLowering::begin_kernel(const std::string &name) {
     _scalars.clear();
     _offsets.clear();
     _held.clear();
-    _shared_bytes = _scratch_bytes = 0;
+    _shared_bytes = _scratch_bytes = _kept_bytes = 0;
+    _staging = _staging_bytes = 0;
+    _resident = 0;
     _touched = {};
     auto *i64 = module.scalar(ScalarType::INT64);
     auto number = [&](Opcode op, ir::ParticipantKind kind) {
@@ -53,14 +55,37 @@ void BlockLowering::begin_kernel(const std::string &name) {
 }
 
 int64_t BlockLowering::allocate_bytes(int64_t bytes) {
-    if (_shared_bytes + bytes <= shared_limit && !_alone_in_team) {
+    if (_kept_bytes + bytes <= shared_limit && !_alone_in_team) {
         auto offset = _shared_bytes;
+        _kept_bytes += aligned(bytes);
         _shared_bytes += aligned(bytes);
         return offset + in_shared;
     }
     auto offset = _scratch_bytes;
     _scratch_bytes += aligned(bytes);
     return offset;
+}
+
+int64_t BlockLowering::staging_room() {
+    if (_staging_bytes == 0) {
+        auto count = [this](const plan::Block &block) {
+            for (const auto &step : block.steps) {
+                const auto *c = std::get_if<plan::Contraction>(&step);
+                if (c && c->stage) {
+                    _staging_bytes = std::max(_staging_bytes, c->stage->shared_bytes());
+                }
+            }
+        };
+        for (const auto &[region, block] : _plan->blocks) {
+            count(block);
+        }
+        for (const auto &phase : _plan->phases) {
+            count(phase.block);
+        }
+        _staging = _shared_bytes;
+        _shared_bytes += aligned(_staging_bytes);
+    }
+    return _staging + in_shared;
 }
 
 cpu::Lowering::Place BlockLowering::place(int64_t room) {

@@ -45,6 +45,7 @@ protected:
     Values lower_body(const ir::Region &region) override;
     void lower_group(const plan::LoopGroup &group) override;
     void lower_contraction(const plan::Contraction &contraction) override;
+    void lower_staged(const plan::Contraction &contraction);
     void lower_atomic(const ir::Operation &op) override;
     ir::ReportPayload report_at(int64_t site, bool checks) const override;
     void write_result(const plan::Root &root, ir::Value *value, Point &point) override;
@@ -118,14 +119,21 @@ private:
     friend class ThreadContraction;
     friend class DealtScan;
     friend class DealtTree;
+    friend class StagedContraction;
+    friend class PanelCopy;
+    /// Room in shared memory for panels of products, of which one after the other uses it.
+    int64_t staging_room();
 
     int _threads = 32;           ///< that share an instance
     ir::Value *_thread = nullptr;///< the number of this one among them
     bool _alone_in_team = false; ///< each thread has an instance of its own
     ir::Value *_first_instance = nullptr, *_instance_step = nullptr;
     int64_t _shared_bytes = 0, _scratch_bytes = 0;///< so far, of a block
-    int64_t _private_threads = 0;                 ///< that have a line of the current group
-    Touched _touched;                             ///< since the last barrier
+    int64_t _kept_bytes = 0;                      ///< of shared memory, by kept values
+    int _resident = 0;                       ///< blocks on a multiprocessor that a product asks for
+    int64_t _staging = 0, _staging_bytes = 0;///< where panels of products lie
+    int64_t _private_threads = 0;            ///< that have a line of the current group
+    Touched _touched;                        ///< since the last barrier
     size_t _write_count = 0;
     std::vector<size_t> _loop_marks;///< write counts where the loops around began
     int _alone = 0;                 ///< inside of code that not all threads run

@@ -257,7 +257,11 @@ void BlockLowering::lower_contraction(const plan::Contraction &c) {
             _written.insert(_plan->home(root.target));
         }
     }
-    ThreadContraction{*this, c}.run();
+    if (c.stage && !_alone_in_team && _alone == 0) {
+        lower_staged(c);
+    } else {
+        ThreadContraction{*this, c}.run();
+    }
     end_group();
     _stores_in_step = false;
 }

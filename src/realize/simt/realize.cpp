@@ -74,6 +74,7 @@ void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &nam
             out.constant_views.push_back(static_cast<int64_t>(_argument_words.at(parameter)));
         }
     }
+    out.resident = _resident;
 }
 
 Program realize(const plan::Plan &plan) {

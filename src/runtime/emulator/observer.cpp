@@ -3,6 +3,9 @@
 
 #include "ir/operation.h"
 
+#include <algorithm>
+#include <variant>
+
 namespace luisa::tile::emulator {
 
 namespace {
@@ -12,6 +15,17 @@ std::string text_of(const Observer::Where &where) {
 }
 
 SourceLoc line_of(const ir::Operation *at) { return at ? at->loc : SourceLoc{}; }
+
+/// What an address must be a multiple of.
+uintptr_t alignment_of(const ir::Operation *at) {
+    if (const auto *access = at ? std::get_if<ir::MemoryPayload>(&at->payload()) : nullptr) {
+        return std::max<uintptr_t>(access->align, 1);
+    }
+    if (const auto *copy = at ? std::get_if<ir::CopyPayload>(&at->payload()) : nullptr) {
+        return copy->bytes;
+    }
+    return at && std::holds_alternative<ir::LoadMatrixPayload>(at->payload()) ? 16 : 1;
+}
 
 }// namespace
 
@@ -68,6 +82,14 @@ void Observer::check_byte(Byte &byte, const Access &now, bool writes, const Memo
                               ", which was never written",
                           line_of(now.at)};
     }
+    if (byte.copied) {
+        throw RaceError{text_of(now.where) + (writes ? " writes byte " : " reads byte ") +
+                            std::to_string(address - memory.begin) + " of " + memory.name +
+                            ", into which a copy that " + text_of(byte.write.where) +
+                            " asked for is under way, with no wait for it between",
+                        line_of(now.at),
+                        {{"the copy is here", line_of(byte.write.at)}}};
+    }
     if (unordered(byte.write, now.where) && !(byte.write.atomic && now.atomic)) {
         race(byte.write, true, now, writes, memory, address);
     }
@@ -99,7 +121,16 @@ bool Observer::access(const Where &where, const void *address, int64_t bytes, em
                                   std::to_string(bytes) + " bytes outside of all memory",
                               line_of(at)};
         }
-        auto &table = memory == &_shared ? _shared_bytes : _bytes;
+        if (auto align = alignment_of(at); begin % align != 0) {
+            inside = false;
+            throw BoundsError{text_of(where) +
+                                  (kind == emit::AccessKind::READ ? " reads " : " writes ") +
+                                  std::to_string(bytes) + " bytes at byte " +
+                                  std::to_string(begin - memory->begin) + " of " + memory->name +
+                                  ", which is no multiple of " + std::to_string(align),
+                              line_of(at)};
+        }
+        auto &table = table_of(*memory);
         Access now{where, at, kind == emit::AccessKind::ATOMIC};
         for (auto byte = begin; byte < begin + static_cast<uintptr_t>(bytes); ++byte) {
             check_byte(table[byte], now, kind != emit::AccessKind::READ, *memory, byte);
@@ -110,6 +141,27 @@ bool Observer::access(const Where &where, const void *address, int64_t bytes, em
         }
     }
     return inside;
+}
+
+bool Observer::begin_copy(const Where &where, void *to, int64_t bytes,
+                          const ir::Operation *at) noexcept {
+    if (!access(where, to, bytes, emit::AccessKind::WRITE, at)) {
+        return false;
+    }
+    auto begin = reinterpret_cast<uintptr_t>(to), end = begin + static_cast<uintptr_t>(bytes);
+    for (auto byte = begin; byte < end; ++byte) {
+        table_of(*memory_of(begin, end))[byte].copied = true;
+    }
+    return true;
+}
+
+void Observer::end_copy(const Where &where, void *to, int64_t bytes,
+                        const ir::Operation *at) noexcept {
+    auto begin = reinterpret_cast<uintptr_t>(to), end = begin + static_cast<uintptr_t>(bytes);
+    for (auto byte = begin; byte < end; ++byte) {
+        table_of(*memory_of(begin, end))[byte].copied = false;
+    }
+    access(where, to, bytes, emit::AccessKind::WRITE, at);
 }
 
 void Observer::divergence(int64_t block, const ir::Operation *one,

@@ -31,6 +31,9 @@ public:
     /// False: the access is outside of all memory, and must not be done.
     bool access(const Where &where, const void *address, int64_t bytes, emit::AccessKind kind,
                 const ir::Operation *at) noexcept;
+    /// A copy into memory is asked for: from here on until it is done nobody may touch these bytes.
+    bool begin_copy(const Where &where, void *to, int64_t bytes, const ir::Operation *at) noexcept;
+    void end_copy(const Where &where, void *to, int64_t bytes, const ir::Operation *at) noexcept;
     /// Threads of a block wait at two different barriers.
     void divergence(int64_t block, const ir::Operation *one, const ir::Operation *other) noexcept;
     /// Throws what was found first.
@@ -49,11 +52,15 @@ private:
     };
     struct Byte {
         Access write, read, other_read;///< the last of each, and a read by another thread
+        bool copied = false;           ///< the last write is a copy that is under way
     };
     [[nodiscard]] const Memory *memory_of(uintptr_t begin, uintptr_t end) const;
     [[nodiscard]] static bool unordered(const Access &before, const Where &now);
     void check_byte(Byte &byte, const Access &now, bool writes, const Memory &memory,
                     uintptr_t address);
+    [[nodiscard]] std::unordered_map<uintptr_t, Byte> &table_of(const Memory &memory) {
+        return &memory == &_shared ? _shared_bytes : _bytes;
+    }
     void race(const Access &before, bool wrote, const Access &now, bool writes,
               const Memory &memory, uintptr_t address);
 

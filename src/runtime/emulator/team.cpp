@@ -3,6 +3,7 @@
 
 #include "emit/llvm/team.h"
 #include "ir/payload.h"
+#include "runtime/emulator/matrix.h"
 #include "runtime/emulator/observer.h"
 
 #include <luisa/tile/error.h>
@@ -12,7 +13,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -95,14 +98,44 @@ public:
         return own.bits;
     }
 
+    void copy(void *to, const void *from, int32_t bytes, int64_t count,
+              const ir::Operation *at) noexcept override;
+    void commit_copies() noexcept override { ++current().groups; }
+    void wait_for_copies(int32_t groups) noexcept override;
+    void load_matrix(const void *row, int32_t count, int32_t transposed, void *result,
+                     const ir::Operation *at) noexcept override {
+        auto &own = current();
+        own.matrices = {row, nullptr, result};
+        own.by = count;
+        own.mode = transposed;
+        own.at = at;
+        wait(State::AT_LOAD);
+    }
+    void multiply_matrix(int32_t atom, const void *a, const void *b, void *sum) noexcept override {
+        auto &own = current();
+        own.matrices = {a, b, sum};
+        own.by = atom;
+        wait(State::AT_PRODUCT);
+    }
+
 private:
-    enum class State : uint8_t { READY, AT_BARRIER, AT_EXCHANGE, DONE };
+    enum class State : uint8_t { READY, AT_BARRIER, AT_EXCHANGE, AT_LOAD, AT_PRODUCT, DONE };
+    struct Copy {
+        void *to;
+        const void *from;
+        int64_t bytes, count;
+        int64_t group;
+        const ir::Operation *at;
+    };
     struct Thread {
         context::fcontext_t where = nullptr;///< where it goes on
         State state = State::READY;
         uint64_t bits = 0;///< offered, then received
         int32_t by = 0, mode = 0;
         const ir::Operation *at = nullptr;///< the barrier where it waits
+        LaneMatrices matrices;            ///< its part of an operation of the warp
+        std::vector<Copy> copies;         ///< that it has not waited for
+        int64_t groups = 0;               ///< of copies, so far
     };
     Thread &current() noexcept { return _threads[static_cast<size_t>(_current)]; }
 
@@ -113,6 +146,8 @@ private:
     bool release_warps();
     bool release_block();
     void exchange_in(size_t first, size_t last);
+    void load_in(size_t first, size_t last);
+    void multiply_in(size_t first, size_t last);
     [[noreturn]] void stuck() const;
 
     const Launch &_launch;
@@ -171,6 +206,79 @@ void Block::exchange_in(size_t first, size_t last) {
     }
 }
 
+void Block::copy(void *to, const void *from, int32_t bytes, int64_t count,
+                 const ir::Operation *at) noexcept {
+    count = std::clamp<int64_t>(count, 0, bytes);
+    bool may = true;
+    if (auto *observer = _launch.observer) {
+        Observer::Where where{_number, _current, _interval};
+        may = (count == 0 || observer->access(where, from, count, emit::AccessKind::READ, at)) &&
+              observer->begin_copy(where, to, bytes, at);
+    }
+    if (may) {
+        current().copies.push_back({to, from, bytes, count, current().groups, at});
+    }
+}
+
+/// Copies are done as late as code lets them be.
+void Block::wait_for_copies(int32_t groups) noexcept {
+    auto &own = current();
+    auto over = [&](const Copy &copy) { return copy.group < own.groups - groups; };
+    for (const auto &copy : own.copies) {
+        if (!over(copy)) {
+            continue;
+        }
+        if (_launch.observer) {
+            _launch.observer->end_copy({_number, _current, _interval}, copy.to, copy.bytes,
+                                       copy.at);
+        }
+        std::memset(copy.to, 0, static_cast<size_t>(copy.bytes));
+        std::memcpy(copy.to, copy.from, static_cast<size_t>(copy.count));
+    }
+    std::erase_if(own.copies, over);
+}
+
+/// Rows of 16 bytes become parts of four bytes a lane.
+void Block::load_in(size_t first, size_t last) {
+    auto rows = std::vector<std::array<char, 16>>(last - first);
+    auto count = static_cast<size_t>(_threads[first].by);
+    bool transposed = _threads[first].mode != 0;
+    for (size_t lane = 0; lane < 8 * count; ++lane) {
+        auto &t = _threads[first + lane];
+        Observer::Where where{_number, static_cast<int64_t>(first + lane), _interval};
+        rows[lane].fill(0);
+        if (!_launch.observer ||
+            _launch.observer->access(where, t.matrices.a, 16, emit::AccessKind::READ, t.at)) {
+            std::memcpy(rows[lane].data(), t.matrices.a, 16);
+        }
+    }
+    for (size_t lane = 0; lane < last - first; ++lane) {
+        auto &t = _threads[first + lane];
+        for (size_t i = 0; i < count; ++i) {
+            auto *to = static_cast<char *>(t.matrices.sum) + 4 * i;
+            auto line = lane / 4, at = lane % 4;
+            if (!transposed) {
+                std::memcpy(to, rows[8 * i + line].data() + 4 * at, 4);
+                continue;
+            }
+            for (size_t half = 0; half < 2; ++half) {
+                std::memcpy(to + 2 * half, rows[8 * i + 2 * at + half].data() + 2 * line, 2);
+            }
+        }
+        t.state = State::READY;
+    }
+}
+
+void Block::multiply_in(size_t first, size_t last) {
+    std::vector<LaneMatrices> lanes;
+    for (auto i = first; i < last; ++i) {
+        lanes.push_back(_threads[i].matrices);
+        _threads[i].state = State::READY;
+    }
+    auto atom = static_cast<size_t>(_threads[first].by);
+    multiply(target::matrix_atoms()[atom], lanes);
+}
+
 /// Lets the warps go on whose threads have all come to an exchange.
 bool Block::release_warps() {
     bool any = false;
@@ -178,6 +286,12 @@ bool Block::release_warps() {
         auto last = std::min(first + warp, _threads.size());
         if (all_in(first, last, State::AT_EXCHANGE)) {
             exchange_in(first, last);
+            any = true;
+        } else if (all_in(first, last, State::AT_LOAD)) {
+            load_in(first, last);
+            any = true;
+        } else if (all_in(first, last, State::AT_PRODUCT)) {
+            multiply_in(first, last);
             any = true;
         }
     }
@@ -207,8 +321,9 @@ void Block::stuck() const {
     throw DeviceError{"block " + std::to_string(_number) + " cannot go on: of its " +
                       std::to_string(_threads.size()) + " threads " +
                       std::to_string(count(State::AT_BARRIER)) + " wait at a barrier, " +
-                      std::to_string(count(State::AT_EXCHANGE)) + " at an exchange, and " +
-                      std::to_string(count(State::DONE)) + " are done"};
+                      std::to_string(count(State::AT_EXCHANGE) + count(State::AT_LOAD) +
+                                     count(State::AT_PRODUCT)) +
+                      " at an exchange, and " + std::to_string(count(State::DONE)) + " are done"};
 }
 
 void Block::run() {

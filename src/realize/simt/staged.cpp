@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "realize/simt/staged.h"
+
+#include <algorithm>
+
+// The panels of all iterations of the nests are one sequence. While one is multiplied, those that follow are copied
+// into the other places of a ring; one barrier a panel stands between the last use of a place and the next copy.
+
+namespace luisa::tile::simt {
+
+using ir::DimExtent;
+using ir::Opcode;
+
+namespace {
+
+std::vector<DimExtent> wide_dims(const std::vector<DimExtent> &dims) {
+    std::vector<DimExtent> kept;
+    std::copy_if(dims.begin(), dims.end(), std::back_inserter(kept),
+                 [](const DimExtent &d) { return d.extent != 1; });
+    return kept;
+}
+
+int64_t product_of(const std::vector<DimExtent> &dims) {
+    int64_t n = 1;
+    for (const auto &d : dims) {
+        n *= d.extent;
+    }
+    return n;
+}
+
+}// namespace
+
+void BlockLowering::lower_staged(const plan::Contraction &c) {
+    // Panels of products lie in one place: it stands for them all.
+    Touched panels;
+    panels.writes.insert(&_staging);
+    touch(panels);
+    auto before = _touched;
+    // Other steps may want more threads than the product; of several products the one with the largest sums decides.
+    auto own = (c.stage->threads() + 31) / 32 * 32;
+    auto resident = static_cast<int>(std::max<int64_t>(c.stage->resident * own / _threads, 1));
+    _resident = _resident ? std::min(_resident, resident) : resident;
+    c.stage->atom ? lower_by_warps(*this, c) : lower_by_threads(*this, c);
+    // Without a panel no barrier is passed.
+    _touched.add(before);
+    _touched.add(panels);
+}
+
+StagedContraction::StagedContraction(BlockLowering &lowering, const plan::Contraction &contraction)
+    : _l{lowering}, _b{lowering._b}, _c{contraction}, _s{*contraction.stage},
+      _type{contraction.result->scalar()} {
+    bool half = _type == ScalarType::FLOAT16 || _type == ScalarType::BFLOAT16;
+    _wide = half ? ScalarType::FLOAT32 : _type;
+    _batch = wide_dims(_c.roles.batch);
+    _columns = wide_dims(_c.transposed ? _c.roles.rows : _c.roles.columns);
+    _rows = wide_dims(_c.transposed ? _c.roles.columns : _c.roles.rows);
+    _height = product_of(_rows);
+    _width = product_of(_columns);
+    for (const auto *product : _c.products) {
+        std::vector<DimExtent> dims;
+        for (const auto &d : product->operand(0)->type()->dims) {
+            if (product->result()->type()->find(d.dim) < 0) {
+                dims.push_back(d);
+            }
+        }
+        _steps.push_back(wide_dims(dims));
+    }
+}
+
+void StagedContraction::run() {
+    Point point;
+    auto space = _batch;
+    space.insert(space.end(), _rows.begin(), _rows.end());
+    space.insert(space.end(), _columns.begin(), _columns.end());
+    _ends = _l.clip_loops(_c.epilogue, space, point);
+    _start = _l.start_of(_l.staging_room());
+    count_panels();
+    auto batches = product_of(_batch);
+    _b.loop(_b.index(0), _b.index(batches), 1, {}, [&](ir::Value *number, const Values &) {
+        auto inner = point.derived();
+        place_in(_b, _batch, number, inner);
+        result(inner);
+        if (batches > 1) {
+            _l.barrier();
+        }
+        return Values{};
+    });
+}
+
+/// How many panels all iterations have together.
+void StagedContraction::count_panels() {
+    int64_t most = 0;
+    for (const auto &steps : _steps) {
+        most = std::max(most, product_of(steps));
+    }
+    _chunks = _b.index((most + _s.depth - 1) / _s.depth);
+    _panels = _chunks;
+    for (const auto *nest : _c.nests) {
+        const auto &payload = nest->get<ir::NestPayload>();
+        auto *zero = _b.index(0);
+        if (payload.is_range) {
+            auto range = _l.range_of(*nest);
+            auto *span = _b.maximum(_b.sub(range.end, range.begin), zero);
+            auto *count = _b.div(_b.add(span, _b.sub(range.step, _b.index(1))), range.step);
+            _axes.push_back({nest, 0, count, true});
+        }
+        for (size_t i = 0; !payload.is_range && i < payload.dims.size(); ++i) {
+            auto *count = _b.maximum(_l.scalar_value(nest->operand(i)), zero);
+            _axes.push_back({nest, i, count, false});
+        }
+    }
+    for (const auto &axis : _axes) {
+        _panels = _b.mul(_panels, axis.count);
+    }
+}
+
+/// Binds the indices of the nests, and the first step, to those of a panel.
+void StagedContraction::bind_panel(ir::Value *panel) {
+    _first = _b.mul(_b.rem(panel, _chunks), _b.index(_s.depth));
+    auto *rest = _b.div(panel, _chunks);
+    for (size_t i = _axes.size(); i-- > 0;) {
+        const auto &axis = _axes[i];
+        auto *number = i == 0 ? rest : _b.rem(rest, axis.count);
+        rest = i == 0 ? rest : _b.div(rest, axis.count);
+        if (axis.is_range) {
+            auto range = _l.range_of(*axis.nest);
+            auto *iv = _b.add(range.begin, _b.mul(number, range.step));
+            number = range.index(_b, iv);
+        }
+        _l._scalars[axis.nest->body()->argument(axis.argument)] = number;
+    }
+}
+
+ir::Value *StagedContraction::slot_of(ir::Value *panel) {
+    auto *slot = _b.rem(panel, _b.index(_s.stages));
+    return _b.address(_start, _b.mul(slot, _b.index(_s.panel_bytes())), 1);
+}
+
+void StagedContraction::copy_panel(ir::Value *panel, const Point &point) {
+    auto *exists = _b.compare(Opcode::LT, panel, _panels);
+    bind_panel(panel);
+    auto *to = slot_of(panel);
+    // Whole tiles are copied: what the stores of the result leave out is no promise about operands.
+    auto whole = point.derived();
+    whole.clips.clear();
+    int64_t offset = 0;
+    for (size_t p = 0; p < _c.products.size(); ++p) {
+        auto depth = std::min(_s.depth, product_of(_steps[p]));
+        for (int side = 0; side < 2; ++side) {
+            const auto &how = operand(p, side);
+            auto position = static_cast<size_t>((side == 0) == _c.transposed ? 1 : 0);
+            PanelCopy copy{_l,        _c.products[p]->operand(position),
+                           how,       side == 0 ? _rows : _columns,
+                           _steps[p], depth};
+            copy.emit(_b.address(to, nullptr, 1, offset), _first, exists, whole);
+            offset += how.bytes();
+        }
+    }
+}
+
+Values StagedContraction::panel(ir::Value *number, Values sums) {
+    auto *slot = slot_of(number);
+    auto *first = _b.mul(_b.rem(number, _chunks), _b.index(_s.depth));
+    int64_t offset = 0;
+    for (size_t p = 0; p < _c.products.size(); ++p) {
+        auto steps = product_of(_steps[p]);
+        auto *exist = steps % _s.depth == 0 || steps < _s.depth
+                          ? _b.index(std::min(steps, _s.depth))
+                          : _b.minimum(_b.index(_s.depth), _b.sub(_b.index(steps), first));
+        Panels panels{_b.address(slot, nullptr, 1, offset),
+                      _b.address(slot, nullptr, 1, offset + operand(p, 0).bytes())};
+        offset += operand(p, 0).bytes() + operand(p, 1).bytes();
+        _b.set_location(_c.products[p]->loc);
+        sums = multiply(p, panels, exist, sums);
+    }
+    return sums;
+}
+
+Values StagedContraction::all_panels(const Point &point, Values sums) {
+    auto ahead = _s.stages - 1;
+    bool async = std::any_of(_s.operands.begin(), _s.operands.end(), [](const auto &product) {
+        return product[0].async || product[1].async;
+    });
+    auto copy = [&](ir::Value *number) {
+        copy_panel(number, point);
+        if (async) {
+            _b.effect(Opcode::COPY_COMMIT, {}, ir::None{});
+        }
+    };
+    for (int i = 0; i < ahead; ++i) {
+        copy(_b.index(i));
+    }
+    return _b.loop(_b.index(0), _panels, 1, sums, [&](ir::Value *number, const Values &now) {
+        if (async) {
+            _b.effect(Opcode::COPY_WAIT, {}, ir::IndexPayload{ahead - 1});
+        }
+        _l.barrier();
+        copy(_b.add(number, _b.index(ahead)));
+        return panel(number, now);
+    });
+}
+
+Point StagedContraction::place_of(const Element &element, const Point &batch) {
+    auto at = batch.derived();
+    place_in(_b, _rows, element.row, at);
+    place_in(_b, _columns, element.column, at);
+    return at;
+}
+
+ir::Value *StagedContraction::initial(const Element &element, const Point &batch) {
+    auto evaluate = [&] {
+        auto at = place_of(element, batch);
+        return Values{_l.convert(_l.evaluate(_c.initial, at), _wide)};
+    };
+    auto *op = _c.initial->definition();
+    bool anywhere = op && op->opcode() == Opcode::CONSTANT;
+    if (anywhere || !element.exists) {
+        return evaluate().front();
+    }
+    return _b.branch(element.exists, evaluate, [&] { return Values{_b.constant(_wide, 0)}; })
+        .front();
+}
+
+void StagedContraction::finish(const Element &element, ir::Value *sum, const Point &batch) {
+    auto write = [&] {
+        auto place = place_of(element, batch);
+        auto *value = _l.convert(sum, _type);
+        if (_c.epilogue.empty()) {
+            _l.write_storage(_l._plan->home(_c.result), value, place);
+            return Values{};
+        }
+        place.known[_c.result] = value;
+        for (const auto &root : _c.epilogue) {
+            _l.emit_root(root, place);
+        }
+        return Values{};
+    };
+    if (element.exists) {
+        _b.branch(element.exists, write, [] { return Values{}; });
+    } else {
+        write();
+    }
+}
+
+/// One matrix of the result.
+void StagedContraction::result(const Point &batch) {
+    auto owned = elements();
+    for (auto &element : owned) {
+        auto place = place_of(element, batch);
+        for (const auto *dims : {&_batch, &_rows, &_columns}) {
+            for (const auto &d : *dims) {
+                auto found = _ends.find(d.dim.id);
+                int64_t known = 0;
+                bool whole =
+                    found == _ends.end() ||
+                    (MachineBuilder::is_constant(found->second, known) && known >= d.extent);
+                if (!whole) {
+                    auto *inside =
+                        _b.compare(Opcode::LT, place.at.at(d.dim.id).base, found->second);
+                    element.exists = _b.both(element.exists, inside);
+                }
+            }
+        }
+    }
+    ++_l._alone;
+    Values sums;
+    for (const auto &element : owned) {
+        sums.push_back(initial(element, batch));
+    }
+    --_l._alone;
+    sums = all_panels(batch, sums);
+    ++_l._alone;
+    for (size_t i = 0; i < owned.size(); ++i) {
+        finish(owned[i], sums[i], batch);
+    }
+    --_l._alone;
+}
+
+}// namespace luisa::tile::simt

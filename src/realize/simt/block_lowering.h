@@ -11,6 +11,9 @@ using cpu::MachineBuilder;
 using cpu::Point;
 using cpu::Values;
 
+/// Threads that exchange values without a barrier.
+inline constexpr int64_t warp = 32;
+
 /// Realizes a kernel for blocks of threads. The elements of a loop group are dealt out to the threads, the last
 /// loop fastest; control and scalars are the same in all threads. Between steps that touch the same
 /// memory stands a barrier.

@@ -138,10 +138,9 @@ Values BlockLowering::rounds(const Share::Level &outer, const Share::Level &inne
     if (inners <= together) {
         auto some = std::max<int64_t>(together / inners, 1);
         auto whole = whole_outers / some * some;
-        current = _b.loop(_b.index(0), _b.index(whole), some, current,
-                          [&](ir::Value *iv, const Values &now) {
-                              return body(pairs(0, some, iv), now);
-                          });
+        current = _b.loop(
+            _b.index(0), _b.index(whole), some, current,
+            [&](ir::Value *iv, const Values &now) { return body(pairs(0, some, iv), now); });
         return whole < outers ? body(pairs(whole, outers, nullptr), current) : current;
     }
     auto along = [&](const Round &at, Values now) {
@@ -162,7 +161,9 @@ Values BlockLowering::rounds(const Share::Level &outer, const Share::Level &inne
         return rest.empty() ? now : body(rest, now);
     };
     current = _b.loop(_b.index(0), _b.index(whole_outers), 1, current,
-                      [&](ir::Value *iv, const Values &now) { return along({iv, false}, now); });
+                      [&](ir::Value *iv, const Values &now) {
+                          return along({iv, false}, now);
+                      });
     return whole_outers < outers ? along(constant(whole_outers, outers), current) : current;
 }
 
@@ -201,8 +202,7 @@ void BlockLowering::lower_dealt(const LoopGroup &group, const plan::Deal &deal) 
     rounds(share.kept, share.along, deal.together, {}, [&](const auto &list, const Values &) {
         std::vector<Point> points;
         for (const auto &[kept, along] : list) {
-            points.push_back(
-                place_of(share, {kept, {_b.index(0), true}, along}, outer, ends));
+            points.push_back(place_of(share, {kept, {_b.index(0), true}, along}, outer, ends));
         }
         read_first(group, points);
         for (auto &point : points) {

@@ -13,12 +13,6 @@ using ir::Opcode;
 using plan::LoopGroup;
 using plan::Root;
 
-namespace {
-
-constexpr int64_t warp = 32;
-
-}// namespace
-
 /// The folds of one line, or of as many lines as its vectors have lanes.
 struct BlockLowering::Line {
     Point point;
@@ -79,8 +73,7 @@ Values BlockLowering::fold_vectors(const LoopGroup &group, const Share &share, c
                       std::vector<Point> points;
                       for (const auto &[folded, inner] : list) {
                           auto place = share.axis_folds ? inner : at.along;
-                          points.push_back(
-                              place_of(share, {at.kept, folded, place}, Point{}, {}));
+                          points.push_back(place_of(share, {at.kept, folded, place}, Point{}, {}));
                       }
                       read_first(group, points);
                       auto now = before;

@@ -15,12 +15,6 @@ using ir::Opcode;
 using plan::LoopGroup;
 using plan::Root;
 
-namespace {
-
-constexpr int64_t warp = 32;
-
-}// namespace
-
 /// The scan of one line, or of as many lines as the block has at a time.
 class DealtScan {
 public:
@@ -99,8 +93,7 @@ private:
         return _b.compare(Opcode::NE, bits(value, bit), _b.index(0));
     }
     ir::Value *of_lane(ir::Value *value, ir::Value *lane) {
-        return _b.fixed(Opcode::EXCHANGE_LANES,
-                        {value, _l.convert(lane, ScalarType::INT32)},
+        return _b.fixed(Opcode::EXCHANGE_LANES, {value, _l.convert(lane, ScalarType::INT32)},
                         ir::ExchangePayload{ir::ExchangeMode::INDEX}, value->type());
     }
     void take(Values &part, ir::Value *upper, ir::Value *before) {
@@ -172,7 +165,8 @@ private:
                 if (i & by) {
                     auto first = _totals.begin() +
                                  static_cast<std::ptrdiff_t>((i & ~(by - 1)) - by);
-                    take(_parts[i], nullptr, whole({first, first + static_cast<std::ptrdiff_t>(by)}));
+                    take(_parts[i], nullptr,
+                         whole({first, first + static_cast<std::ptrdiff_t>(by)}));
                 }
             }
         }

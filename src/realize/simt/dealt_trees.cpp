@@ -13,18 +13,12 @@ namespace luisa::tile::simt {
 using ir::Opcode;
 using plan::LoopGroup;
 
-namespace {
-
-constexpr int64_t warp = 32;
-
-}// namespace
-
 class DealtTree {
 public:
     DealtTree(BlockLowering &lowering, const LoopGroup &group, const Share &share)
-        : _l{lowering}, _b{lowering._b}, _group{group}, _share{share},
-          _op{*group.roots.front().op}, _type{_op.operand(0)->scalar()},
-          _lanes{share.deal.lanes}, _sharers{share.deal.sharers}, _length{share.axis.extent} {}
+        : _l{lowering}, _b{lowering._b}, _group{group}, _share{share}, _op{*group.roots.front().op},
+          _type{_op.operand(0)->scalar()}, _lanes{share.deal.lanes}, _sharers{share.deal.sharers},
+          _length{share.axis.extent} {}
 
     /// The tree over one line, in all threads of the line.
     ir::Value *run(const std::vector<std::pair<Round, Round>> &list) {
@@ -67,8 +61,8 @@ private:
         }
         Values part;
         for (int64_t i = 0; i < _lanes; ++i) {
-            part.push_back(_b.pure(Opcode::EXTRACT_LANE, {x}, ir::IndexPayload{i},
-                                   _b.module().scalar(_type)));
+            part.push_back(
+                _b.pure(Opcode::EXTRACT_LANE, {x}, ir::IndexPayload{i}, _b.module().scalar(_type)));
         }
         for (size_t half = 1; half < part.size(); half *= 2) {
             for (size_t i = 0; i < part.size(); i += 2 * half) {

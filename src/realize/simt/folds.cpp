@@ -18,8 +18,6 @@ using plan::Root;
 
 namespace {
 
-constexpr int64_t warp = 32;
-
 bool is_arg(const Root &root) {
     auto reducer = root.op->get<ir::ReducePayload>().reducer;
     return reducer == Reducer::ARGMIN || reducer == Reducer::ARGMAX;

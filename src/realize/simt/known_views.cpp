@@ -162,8 +162,8 @@ void BlockLowering::lower_versions(const ir::Region &body, const plan::Block &bl
         most_scratch = std::max(most_scratch, _scratch_bytes);
         return Values{};
     };
-    holds ? static_cast<void>(_b.branch(holds, [&] { return counted(true); },
-                                        [&] { return counted(false); }))
+    holds ? static_cast<void>(_b.branch(
+                holds, [&] { return counted(true); }, [&] { return counted(false); }))
           : static_cast<void>(counted(true));
     _touched = after;
     _shared_bytes = most_shared;
@@ -216,9 +216,8 @@ int64_t BlockLowering::factor_of(const ir::Value *value, int depth) const {
         case Opcode::ADDRESS: {
             const auto &payload = op->get<ir::AddressPayload>();
             auto factor = std::gcd(operand(0), bounded(payload.offset));
-            return op->operand_count() > 1
-                       ? std::gcd(factor, bounded(payload.scale * operand(1)))
-                       : factor;
+            return op->operand_count() > 1 ? std::gcd(factor, bounded(payload.scale * operand(1)))
+                                           : factor;
         }
         default: return 1;
     }

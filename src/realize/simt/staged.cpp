@@ -251,12 +251,12 @@ void StagedContraction::result(const Point &batch) {
             for (const auto &d : *dims) {
                 auto found = _ends.find(d.dim.id);
                 int64_t known = 0;
-                bool whole =
-                    found == _ends.end() ||
-                    (MachineBuilder::is_constant(found->second, known) && known >= d.extent);
+                bool whole = found == _ends.end() ||
+                             (MachineBuilder::is_constant(found->second, known) &&
+                              known >= d.extent);
                 if (!whole) {
-                    auto *inside =
-                        _b.compare(Opcode::LT, place.at.at(d.dim.id).base, found->second);
+                    auto *inside = _b.compare(Opcode::LT, place.at.at(d.dim.id).base,
+                                              found->second);
                     element.exists = _b.both(element.exists, inside);
                 }
             }

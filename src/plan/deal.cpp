@@ -101,7 +101,8 @@ private:
     }
 
     static int position(const LoopGroup &group) {
-        return group.vector_axis >= 0 ? group.vector_axis : static_cast<int>(group.loops.size()) - 1;
+        return group.vector_axis >= 0 ? group.vector_axis
+                                      : static_cast<int>(group.loops.size()) - 1;
     }
 
     void widths(LoopGroup &group) {
@@ -122,8 +123,7 @@ private:
         }
         const auto &payload = group.roots.front().op->get<ir::ReducePayload>();
         auto last = static_cast<int>(group.loops.size()) - 1;
-        bool found = payload.reducer != Reducer::ARGMIN &&
-                     payload.reducer != Reducer::ARGMAX &&
+        bool found = payload.reducer != Reducer::ARGMIN && payload.reducer != Reducer::ARGMAX &&
                      payload.policy == ReductionPolicy::BALANCED_TREE && !payload.has_mask &&
                      group.vector_axis == last;
         for (int i = 0; i <= last; ++i) {
@@ -152,8 +152,7 @@ private:
             return false;
         }
         for (const auto &root : group.roots) {
-            if (root.kind == Root::Kind::REDUCE && !regroups(*root.op) &&
-                !is_shared_tree(group)) {
+            if (root.kind == Root::Kind::REDUCE && !regroups(*root.op) && !is_shared_tree(group)) {
                 return false;
             }
         }
@@ -172,7 +171,7 @@ private:
             if (slope.known && slope.value == 0) {
                 return;
             }
-            slope.known && slope.value == 1 ? note(view_bytes(op), view_factor(op)) : other();
+            slope.known &&slope.value == 1 ? note(view_bytes(op), view_factor(op)) : other();
         };
         auto of_home = [&](const ir::Value *home) {
             const auto &storage = _plan.storage.at(home);

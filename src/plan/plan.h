@@ -65,7 +65,7 @@ struct LoopGroup {
     /// On a GPU: of whole blocks whose views lie at multiples of 16 bytes, and of all others. None: single
     /// elements, or single lines, go to the threads one after the other.
     std::optional<Deal> aligned, deal;
-    std::string note;        ///< why it is scalar, or what it materialises
+    std::string note;///< why it is scalar, or what it materialises
 
     [[nodiscard]] bool folds(Dim dim) const;
     [[nodiscard]] bool has_reduction() const;

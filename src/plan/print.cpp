@@ -98,8 +98,7 @@ std::string deal_text(const Deal &deal) {
     return fmt::format("{} thread{} a line{}, {} of {} element{}{}", deal.sharers,
                        deal.sharers == 1 ? "" : "s",
                        lines > 1 ? fmt::format(", {} lines", lines) : "", deal.together, deal.lanes,
-                       deal.lanes == 1 ? "" : "s",
-                       deal.all ? ": all in registers" : " at a time");
+                       deal.lanes == 1 ? "" : "s", deal.all ? ": all in registers" : " at a time");
 }
 
 struct Printer {
@@ -214,13 +213,12 @@ std::string print(const Plan &plan) {
                                            plan.facts.threads, aliases);
     for (const auto &phase : plan.phases) {
         if (phase.nest) {
-            printer.line(
-                phase.threads == 0
-                    ? fmt::format("tasks: parallel{}, {} at a time", at(phase.nest->loc),
-                                  phase.grain)
-                    : fmt::format("blocks of {} threads: parallel{}{}", phase.threads,
-                                  at(phase.nest->loc),
-                                  phase.alone ? ", an instance a thread" : ""));
+            printer.line(phase.threads == 0
+                             ? fmt::format("tasks: parallel{}, {} at a time", at(phase.nest->loc),
+                                           phase.grain)
+                             : fmt::format("blocks of {} threads: parallel{}{}", phase.threads,
+                                           at(phase.nest->loc),
+                                           phase.alone ? ", an instance a thread" : ""));
             ++printer.depth;
             printer.block(plan.blocks.at(phase.nest->body()));
             --printer.depth;

@@ -110,7 +110,8 @@ private:
         group.roots.push_back({Root::Kind::WRITE, &load, value, value});
         group.note = "read along the lines of the view";
         // An odd number of banks from row to row.
-        auto each = std::max<int64_t>(bank_bytes / static_cast<int64_t>(size_of(value->scalar())), 1);
+        auto each = std::max<int64_t>(bank_bytes / static_cast<int64_t>(size_of(value->scalar())),
+                                      1);
         auto stride = (((line.extent + each - 1) / each) | 1) * each;
         std::vector<int64_t> extents, strides(dims.size(), 0);
         for (size_t i = dims.size(); i-- > 0;) {

@@ -104,9 +104,10 @@ bool host_reads_memory_of(const Device &device) noexcept {
 }
 
 void fail_host_read(SourceLoc loc) {
-    throw ValueError{"at: the tensor is in the memory of a GPU, which the host cannot read; copy_to a "
-                     "vector, and copy_from one to write",
-                     loc};
+    throw ValueError{
+        "at: the tensor is in the memory of a GPU, which the host cannot read; copy_to a "
+        "vector, and copy_from one to write",
+        loc};
 }
 
 void fail_extent(int64_t extent, SourceLoc loc) {

@@ -79,8 +79,8 @@ TEST(SharedLines, tiles_that_pass_the_ends_of_their_views) {
             auto def = tile_kernel([=](TensorView<const float, 2> X, TensorView<float, 2> Y,
                                        TensorView<float, 1> Sums) {
                 auto r = axis("r", 4), c = axis("c", columns);
-                for (auto &nest : parallel(
-                         shape(ceil_div(X.extent(0), 4), ceil_div(X.extent(1), columns)))) {
+                for (auto &nest :
+                     parallel(shape(ceil_div(X.extent(0), 4), ceil_div(X.extent(1), columns)))) {
                     auto at = coord(nest.index(0) * 4, nest.index(1) * columns);
                     auto x = X[at, shape(r, c)];
                     Y(at, shape(r, c)).store(x * 2.0f + 1.0f);
@@ -117,8 +117,8 @@ TEST(SharedLines, transposed_blocks) {
         for (int64_t tile : {16, 32, 64}) {
             auto def = tile_kernel([=](TensorView<const float, 2> X, TensorView<float, 2> Y) {
                 auto a = axis("a", tile), b = axis("b", tile);
-                for (auto &nest : parallel(
-                         shape(ceil_div(X.extent(0), tile), ceil_div(X.extent(1), tile)))) {
+                for (auto &nest :
+                     parallel(shape(ceil_div(X.extent(0), tile), ceil_div(X.extent(1), tile)))) {
                     auto p = nest.index(0) * tile, q = nest.index(1) * tile;
                     auto t = X[coord(p, q), shape(a, b)];
                     Y(coord(q, p), shape(b, a)).store(t + 1.0f);
@@ -143,15 +143,15 @@ TEST(SharedLines, prefixes_along_rows) {
                 Z(at, shape(r, c)).store(scan(x, c, maximum, {.reverse = true}));
                 W(at, shape(r, c)).store(scan(cast<int32_t>(x), c, add));
                 E(at, shape(r, c)).store(scan(x, c, add, {.exclusive = true}));
-                F(at, shape(r, c)).store(
-                    scan(cast<int32_t>(x), c, minimum, {.exclusive = true, .reverse = true}));
+                F(at, shape(r, c))
+                    .store(
+                        scan(cast<int32_t>(x), c, minimum, {.exclusive = true, .reverse = true}));
             }
         });
         run_both(def.capture(tensor_shape(4, n), tensor_shape(4, n), tensor_shape(4, n),
                              tensor_shape(4, n), tensor_shape(4, n), tensor_shape(4, n)),
                  {integer_view({4, n}, 6), output_view({4, n}), output_view({4, n}),
-                  output_view<int32_t>({4, n}), output_view({4, n}),
-                  output_view<int32_t>({4, n})});
+                  output_view<int32_t>({4, n}), output_view({4, n}), output_view<int32_t>({4, n})});
     }
 }
 

@@ -215,8 +215,8 @@ llvm::Value *Emitter::access(const ir::Operation &op) {
         instruction = reads ? _b.CreateMaskedLoad(memory, address, align, mask, other)
                             : _b.CreateMaskedStore(value, address, align, mask);
     } else {
-        instruction = reads ? llvm::cast<llvm::Instruction>(constant_load(
-                                  _b.CreateAlignedLoad(memory, address, align), op))
+        instruction = reads ? llvm::cast<llvm::Instruction>(
+                                  constant_load(_b.CreateAlignedLoad(memory, address, align), op))
                             : _b.CreateAlignedStore(value, address, align);
         // A non-temporal access that is not aligned would be split into scalars.
         if (payload.streaming && payload.align >= lanes_bytes) {

@@ -43,7 +43,8 @@ struct Point {
     ir::Value *mask = nullptr; ///< lanes that exist; null: all
     ir::Value *guard = nullptr;///< lanes whose coordinates are in range; null: all
     std::unordered_map<const ir::Value *, ir::Value *> known;///< already evaluated here
-    ir::Value *active = nullptr;///< lanes that contribute to folds, where that is not `mask`; null: all
+    ir::Value *active =
+        nullptr;///< lanes that contribute to folds, where that is not `mask`; null: all
 
     /// The same place without what was evaluated there.
     [[nodiscard]] Point derived() const { return {at, clips, lanes, mask, guard, {}, active}; }
@@ -134,7 +135,7 @@ protected:
         ir::Value *mask = nullptr;
         bool uniform = false;
         bool always_valid = false;///< in bounds whatever loops surround it
-        int64_t align = 0;        ///< bytes that the address is a multiple of; 0: those of an element
+        int64_t align = 0;///< bytes that the address is a multiple of; 0: those of an element
     };
     /// An axis of a view, where a box begins on it and, without what differs from lane to lane, the place.
     struct ViewAxis {
@@ -144,7 +145,9 @@ protected:
         ir::Value *base;
     };
     /// Whether a box of `range` places is known to lie in the view, other than by what its origin is.
-    virtual bool lies_inside(const ir::Value *, size_t, const ir::Value *, int64_t) { return false; }
+    virtual bool lies_inside(const ir::Value *, size_t, const ir::Value *, int64_t) {
+        return false;
+    }
     /// The first `count` of the lanes.
     virtual ir::Value *lanes_below(ir::Value *count, int lanes);
     /// Bytes that base + bytes · (sum of the terms) is known to be a multiple of; 0: those of an element.

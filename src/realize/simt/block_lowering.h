@@ -75,8 +75,8 @@ private:
 
     // Groups of several vectors a thread (deals.cpp, dealt_folds.cpp).
     struct Line;
-    using RoundsBody = std::function<Values(const std::vector<std::pair<Round, Round>> &,
-                                            const Values &)>;
+    using RoundsBody =
+        std::function<Values(const std::vector<std::pair<Round, Round>> &, const Values &)>;
     [[nodiscard]] const plan::Deal *deal_of(const plan::LoopGroup &group) const;
     Share share_of(const plan::LoopGroup &group, const plan::Deal &deal);
     Point place_of(const Share &share, const Vector &vector, const Point &outer, const Ends &ends);

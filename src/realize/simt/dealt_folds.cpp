@@ -34,7 +34,7 @@ void BlockLowering::lower_dealt_fold(const LoopGroup &group, const plan::Deal &d
     own.accumulators = own.columns = 1;
     Share::Level one, lanes = share.axis_folds ? one : share.along;
     auto at_once = deal.all ? static_cast<int>(share.kept.rounds() * lanes.rounds()) : 1;
-    auto in_loop = !deal.all && share.kept.rounds() * lanes.rounds() > 1;
+    const auto *outside = _b.region();
     rounds(share.kept, lanes, at_once, {}, [&](const auto &list, const Values &) {
         std::vector<Line> lines;
         for (const auto &[kept, along] : list) {
@@ -46,7 +46,8 @@ void BlockLowering::lower_dealt_fold(const LoopGroup &group, const plan::Deal &d
             }
         }
         finish_lines(own, share, lines);
-        if (in_loop && deal.folded * deal.sharers > warp) {
+        // Another round writes where this one read.
+        if (_b.region() != outside && deal.folded * deal.sharers > warp) {
             barrier();
         }
         return Values{};

@@ -298,10 +298,10 @@ private:
 void BlockLowering::lower_dealt_scan(const LoopGroup &group, const plan::Deal &deal) {
     auto share = share_of(group, deal);
     auto parts = static_cast<int>(share.along.rounds());
-    bool repeats = share.kept.rounds() > 1 && deal.sharers > warp;
+    const auto *outside = _b.region();
     rounds(share.kept, share.along, parts, {}, [&](const auto &list, const Values &) {
         DealtScan{*this, group, share}.run(list);
-        if (repeats) {
+        if (_b.region() != outside && deal.sharers > warp) {
             barrier();
         }
         return Values{};

@@ -163,6 +163,7 @@ private:
 void BlockLowering::lower_dealt_tree(const LoopGroup &group, const plan::Deal &deal) {
     auto share = share_of(group, deal);
     auto parts = static_cast<int>(share.along.rounds());
+    const auto *outside = _b.region();
     // Threads beyond those of all lines hold what those of the first have.
     auto *place = _b.rem(_thread, _b.index(int64_t{deal.sharers} * deal.folded));
     rounds(share.kept, share.along, parts, {}, [&](const auto &list, const Values &) {
@@ -171,7 +172,7 @@ void BlockLowering::lower_dealt_tree(const LoopGroup &group, const plan::Deal &d
         _writer = _b.compare(Opcode::EQ, place, _b.index(0));
         write_result(group.roots.front(), tree, point);
         _writer = nullptr;
-        if (share.kept.rounds() > 1 && deal.sharers > warp) {
+        if (_b.region() != outside && deal.sharers > warp) {
             barrier();
         }
         return Values{};

@@ -16,13 +16,14 @@ std::string softmax_text(int64_t rows, int64_t columns) {
            " x " + c + ">) {\n  %2 = constant " + r + " : i64\n" +
            "  parallel %2 {dims = [#0]} { %3: i64 ->\n"
            "    %4 = constant 0 : i64\n"
-           "    %5 = load %0, %3, %4 : tile<f32, row:1 col:" + c + ">\n" +
+           "    %5 = load %0, %3, %4 : tile<f32, row:1 col:" +
+           c + ">\n" +
            "    %6 = reduce.expr %5 {op = maximum, dims = [col]} : tile<f32, row:1>\n"
-           "    %7 = sub %5, %6 : tile<f32, row:1 col:" + c + ">\n" +
-           "    %8 = exp %7 : tile<f32, row:1 col:" + c + ">\n" +
+           "    %7 = sub %5, %6 : tile<f32, row:1 col:" +
+           c + ">\n" + "    %8 = exp %7 : tile<f32, row:1 col:" + c + ">\n" +
            "    %9 = reduce.expr %8 {op = add, dims = [col]} : tile<f32, row:1>\n"
-           "    %10 = div %8, %9 : tile<f32, row:1 col:" + c + ">\n" +
-           "    store %1, %10, %3, %4 {box = [row:1 col:" + c + "]}\n" +
+           "    %10 = div %8, %9 : tile<f32, row:1 col:" +
+           c + ">\n" + "    store %1, %10, %3, %4 {box = [row:1 col:" + c + "]}\n" +
            "    yield\n  }\n}\n";
 }
 

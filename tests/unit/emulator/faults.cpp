@@ -27,19 +27,31 @@ const char *const source = R"(kernel @k(%A: view<const f32, 24 x 40>, %C: view<f
 }
 )";
 
+/// A row of 40 elements, doubled.
+const char *const doubling = R"(kernel @k(%A: view<const f32, 1 x 40>, %C: view<f32, 1 x 40>) {
+  %z = constant 0 : i64
+  %x = load %A, %z, %z : tile<f32, m:1 n:40>
+  %y = add %x, %x : tile<f32, m:1 n:40>
+  store %C, %y, %z, %z {box = [m:1 n:40]}
+}
+)";
+
+/// A run on views of so many rows of 40 elements that begin `shift` elements after a multiple of 16 bytes: aligned
+/// views and others have code of their own.
 struct ObservedRun {
-    ObservedRun(const ir::Module &machine, const simt::Phase &phase) {
+    ObservedRun(const ir::Module &machine, const simt::Phase &phase, size_t rows = 24,
+                size_t shift = 0) {
         auto target = emit::host_cpu();
         target.observed = true;
         auto code = emit::compile(machine, target);
-        std::vector<float> a(24 * 40);
+        std::vector<float> a(rows * 40 + shift);
         for (size_t i = 0; i < a.size(); ++i) {
             a[i] = static_cast<float>(i % 7) / 4;
         }
-        result.assign(24 * 40, -1.f);
+        result.assign(rows * 40 + shift, -1.f);
         // Views: address, extents, strides.
-        std::vector<uint64_t> words{reinterpret_cast<uint64_t>(a.data()),      24, 40, 40, 1,
-                                    reinterpret_cast<uint64_t>(result.data()), 24, 40, 40, 1};
+        auto begin = [&](std::vector<float> &v) { return reinterpret_cast<uint64_t>(&v[shift]); };
+        std::vector<uint64_t> words{begin(a), rows, 40, 40, 1, begin(result), rows, 40, 40, 1};
         std::vector<char> scratch(phase.scratch_bytes + 128);
         emulator::Observer observer;
         observer.add_memory(a.data(), a.size() * 4, "view A", true);
@@ -98,11 +110,14 @@ TEST(EmulatorFaults, every_barrier_that_is_removed_is_missed) {
         if (which < count) {
             machine.erase(barriers[which]);
         }
-        ObservedRun run{machine, forms.program.phases[0]};
+        ObservedRun aligned{machine, forms.program.phases[0]};
+        ObservedRun shifted{machine, forms.program.phases[0], 24, 1};
         if (which == count) {
-            EXPECT_EQ(run.error, "") << ir::print(machine);
+            EXPECT_EQ(aligned.error + shifted.error, "") << ir::print(machine);
             continue;
         }
+        // Each barrier is of one of the two.
+        const auto &run = aligned.error.empty() ? shifted : aligned;
         EXPECT_TRUE(run.kind == ErrorKind::RACE || run.kind == ErrorKind::BOUNDS) << run.error;
         EXPECT_NE(run.error.find("shared memory"), std::string::npos) << run.error;
         EXPECT_TRUE(run.line >= 4 && run.line <= 9) << run.error;
@@ -110,21 +125,34 @@ TEST(EmulatorFaults, every_barrier_that_is_removed_is_missed) {
 }
 
 TEST(EmulatorFaults, a_mask_that_lets_one_place_too_many_through_is_found) {
-    auto forms = compiler::realize_blocks(*ir::parse(source), {});
-    // The elements that are dealt out: one more.
-    size_t changed = 0;
-    for (auto *op : all_of(*forms.program.machine, ir::Opcode::CONSTANT)) {
-        auto &bits = op->get<ir::ConstantPayload>().bits;
-        if (op->result()->scalar() == ScalarType::INT64 && bits == 24 * 40) {
-            bits = 24 * 40 + 1;
-            ++changed;
-        }
+    for (size_t shift : {0, 1}) {
+        auto forms = compiler::realize_blocks(*ir::parse(doubling), {});
+        auto &machine = *forms.program.machine;
+        // Where the row ends: one element later.
+        auto *body = machine.functions().front().body;
+        ir::Builder builder{machine};
+        builder.set_region(body, body->first());
+        auto *later = builder.value(ir::Opcode::CONSTANT, {}, machine.scalar(ScalarType::INT64),
+                                    ir::ConstantPayload{41});
+        size_t changed = 0;
+        auto change = [&](ir::Opcode opcode, size_t operand) {
+            for (auto *op : all_of(machine, opcode)) {
+                auto *end = op->operand(operand)->definition();
+                if (end && end->opcode() == ir::Opcode::CONSTANT &&
+                    end->get<ir::ConstantPayload>().bits == 40) {
+                    op->set_operand(operand, later);
+                    ++changed;
+                }
+            }
+        };
+        change(ir::Opcode::LT, 1);
+        change(ir::Opcode::SUB, 0);
+        ASSERT_GE(changed, 2u) << ir::print(machine);
+        ObservedRun run{machine, forms.program.phases[0], 1, shift};
+        EXPECT_EQ(run.kind, ErrorKind::BOUNDS) << run.error;
+        EXPECT_NE(run.error.find("outside of all memory"), std::string::npos) << run.error;
+        EXPECT_EQ(run.line, 3u) << run.error;
     }
-    ASSERT_EQ(changed, 1u);
-    ObservedRun run{*forms.program.machine, forms.program.phases[0]};
-    EXPECT_EQ(run.kind, ErrorKind::BOUNDS) << run.error;
-    EXPECT_NE(run.error.find("outside of all memory"), std::string::npos) << run.error;
-    EXPECT_EQ(run.line, 9u) << run.error;
 }
 
 }// namespace luisa::tile::test

@@ -378,7 +378,8 @@ TEST_F(CudaStream, memory_of_the_host_is_no_argument_of_a_kernel) {
     }));
     std::vector<float> host(8, 1.0f);
     Tensor<float, 1> outside{host.data(), {8}};
-    auto inside = make_tensor<float>(device, 8), of_cpu = make_tensor<float>(Device::create("cpu"), 8);
+    auto inside = make_tensor<float>(device, 8),
+         of_cpu = make_tensor<float>(Device::create("cpu"), 8);
     Stream stream{device};
     for (auto &x : {outside, of_cpu}) {
         uint32_t line = 0;
@@ -416,9 +417,10 @@ TEST_F(CudaStream, elements_in_memory_of_a_gpu_are_not_read_by_the_host) {
             static_cast<void>(one.at(0, 1));
             ADD_FAILURE() << "nothing was thrown";
         } catch (const ValueError &error) {
-            EXPECT_EQ(error.message(),
-                      "at: the tensor is in the memory of a GPU, which the host cannot read; copy_to "
-                      "a vector, and copy_from one to write");
+            EXPECT_EQ(
+                error.message(),
+                "at: the tensor is in the memory of a GPU, which the host cannot read; copy_to "
+                "a vector, and copy_from one to write");
             EXPECT_EQ(error.location().line, line);
         }
     }

@@ -96,7 +96,8 @@ private:
                                                const StagedOperand *like) const;
     [[nodiscard]] const target::MatrixAtom *atom_of(const Contraction &c, ScalarType wide) const;
     bool size_panels(Contraction &c, StagePlan &stage) const;
-    [[nodiscard]] int resident_blocks(const StagePlan &stage, int64_t held) const;
+    [[nodiscard]] int resident_blocks(const StagePlan &stage, int64_t held, bool even) const;
+    [[nodiscard]] bool copies_evenly(const Contraction &c, const StagePlan &stage) const;
     [[nodiscard]] static bool has_room_for_panels(const Contraction &contraction);
     [[nodiscard]] analysis::Slope operand_slope(const ir::Value *operand, Dim axis) const;
     [[nodiscard]] double column_score(const Contraction &contraction,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/expressions.h"
+#include "analysis/intervals.h"
 #include "plan/block_planner.h"
 
 #include <algorithm>
@@ -204,13 +205,43 @@ bool deal_to_warps(const target::MatrixAtom &atom, int64_t height, int64_t width
 
 }// namespace
 
+/// Whether a load needs no mask, wherever its tile lies.
+static bool stays_inside(const ir::Operation &load) {
+    const auto &payload = load.get<ir::LoadPayload>();
+    const auto &box = load.result()->type()->dims;
+    bool inside = !payload.mapped;
+    for (size_t axis = 0; axis < box.size() && payload.bounds != Bounds::ASSUME; ++axis) {
+        auto extent = load.operand(0)->type()->axes[axis].extent;
+        auto known = analysis::interval_of(load.operand(1 + axis));
+        inside &= extent != ir::runtime_value && known.low >= 0 && known.high != INT64_MAX &&
+                  known.high <= extent - box[axis].extent;
+    }
+    return inside;
+}
+
+/// Whether all panels are copied in the same simple way: what may be copied by elements takes more registers.
+bool BlockPlanner::copies_evenly(const Contraction &c, const StagePlan &stage) const {
+    bool even = true;
+    for (size_t p = 0; p < c.products.size(); ++p) {
+        for (size_t side = 0; side < 2; ++side) {
+            even &= stage.operands[p][side].async;
+            const auto *load = c.products[p]->operand(side)->definition();
+            even &= load && load->opcode() == Opcode::LOAD && stays_inside(*load);
+        }
+    }
+    return even;
+}
+
 /// As many blocks as there are registers for, of those that find room in shared memory.
-int BlockPlanner::resident_blocks(const StagePlan &stage, int64_t held) const {
+int BlockPlanner::resident_blocks(const StagePlan &stage, int64_t held, bool even) const {
     const auto &gpu = *_plan->gpu;
     auto threads = static_cast<int>((stage.threads() + 31) / 32 * 32);
-    // Beside the sums: operands, addresses, and what the compiler of the driver wants to overlap.
+    // Beside the sums: operands, addresses, and what the driver's assembler wants to overlap, which was found by
+    // asking for less until it spilled.
+    int64_t least = gpu.sm >= 90 ? 64 : 72;
+    auto more = !even ? 120 : held <= 64 ? least : 100;
     auto registers = static_cast<int>(
-        std::min<int64_t>(held <= 64 ? held + 64 : held + 120, gpu.registers_per_thread));
+        std::min<int64_t>(held + more, gpu.registers_per_thread));
     return std::clamp(gpu.resident_blocks(threads, registers, stage.shared_bytes()), 1, 8);
 }
 
@@ -256,7 +287,7 @@ bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
                                  like ? like + 1 : nullptr)}});
         }
         if (stage.shared_bytes() <= room) {
-            stage.resident = resident_blocks(stage, held);
+            stage.resident = resident_blocks(stage, held, copies_evenly(c, stage));
             return true;
         }
     }

@@ -207,13 +207,11 @@ Point StagedContraction::place_of(const Element &element, const Point &batch) {
     return at;
 }
 
-ir::Value *StagedContraction::initial(const Element &element, const Point &batch) {
+ir::Value *StagedContraction::initial(const Element &element, const Point &batch, bool anywhere) {
     auto evaluate = [&] {
         auto at = place_of(element, batch);
         return Values{_l.convert(_l.evaluate(_c.initial, at), _wide)};
     };
-    auto *op = _c.initial->definition();
-    bool anywhere = op && op->opcode() == Opcode::CONSTANT;
     if (anywhere || !element.exists) {
         return evaluate().front();
     }
@@ -242,9 +240,8 @@ void StagedContraction::finish(const Element &element, ir::Value *sum, const Poi
     }
 }
 
-/// One matrix of the result.
-void StagedContraction::result(const Point &batch) {
-    auto owned = elements();
+/// Elements that the stores of the epilogue leave out do not exist.
+void StagedContraction::limit(std::vector<Element> &owned, const Point &batch) {
     for (auto &element : owned) {
         auto place = place_of(element, batch);
         for (const auto *dims : {&_batch, &_rows, &_columns}) {
@@ -262,14 +259,28 @@ void StagedContraction::result(const Point &batch) {
             }
         }
     }
-    ++_l._alone;
+}
+
+/// One matrix of the result.
+void StagedContraction::result(const Point &batch) {
+    auto owned = elements();
+    auto *op = _c.initial->definition();
+    bool anywhere = op && op->opcode() == Opcode::CONSTANT;
     Values sums;
+    ++_l._alone;
+    if (!anywhere) {
+        limit(owned, batch);
+    }
     for (const auto &element : owned) {
-        sums.push_back(initial(element, batch));
+        sums.push_back(initial(element, batch, anywhere));
     }
     --_l._alone;
     sums = all_panels(batch, sums);
     ++_l._alone;
+    // Only here are conditions computed that nothing needed before: they would take registers all the while.
+    if (anywhere) {
+        limit(owned, batch);
+    }
     for (size_t i = 0; i < owned.size(); ++i) {
         finish(owned[i], sums[i], batch);
     }

@@ -58,7 +58,8 @@ private:
     Values all_panels(const Point &point, Values sums);
     Values panel(ir::Value *number, Values sums);
     Point place_of(const Element &element, const Point &batch);
-    ir::Value *initial(const Element &element, const Point &batch);
+    ir::Value *initial(const Element &element, const Point &batch, bool anywhere);
+    void limit(std::vector<Element> &owned, const Point &batch);
     void finish(const Element &element, ir::Value *sum, const Point &batch);
 
     std::vector<std::vector<ir::DimExtent>> _steps;///< contracted dimensions of each product

@@ -240,8 +240,7 @@ int BlockPlanner::resident_blocks(const StagePlan &stage, int64_t held, bool eve
     // asking for less until it spilled.
     int64_t least = gpu.sm >= 90 ? 64 : 72;
     auto more = !even ? 120 : held <= 64 ? least : 100;
-    auto registers = static_cast<int>(
-        std::min<int64_t>(held + more, gpu.registers_per_thread));
+    auto registers = static_cast<int>(std::min<int64_t>(held + more, gpu.registers_per_thread));
     return std::clamp(gpu.resident_blocks(threads, registers, stage.shared_bytes()), 1, 8);
 }
 

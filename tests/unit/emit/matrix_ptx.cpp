@@ -28,16 +28,17 @@ std::string product_text(const target::MatrixAtom &atom) {
     auto read = [&](const char *name, const char *from, ScalarType type, int count) {
         auto lanes = count / 32;
         auto bytes = std::min<size_t>(static_cast<size_t>(lanes) * size_of(type), 16);
-        text += std::string{"  %"} + name + " = read %" + from + " {align = " +
-                std::to_string(bytes) + "} : " + vector_text(type, lanes) + "\n";
+        text += std::string{"  %"} + name + " = read %" + from +
+                " {align = " + std::to_string(bytes) + "} : " + vector_text(type, lanes) + "\n";
     };
     read("a", "at", atom.a, atom.m * atom.k);
     read("b", "next", atom.b, atom.k * atom.n);
     read("c", "last", atom.sum, atom.m * atom.n);
     auto number = [](int x) { return std::to_string(x); };
-    return text + "  %d = multiply_matrix %a, %b, %c {m = " + number(atom.m) + ", n = " +
-           number(atom.n) + ", k = " + number(atom.k) + "} : " +
-           vector_text(atom.sum, atom.m * atom.n / 32) + "\n  write %last, %d {align = 8}\n}\n";
+    return text + "  %d = multiply_matrix %a, %b, %c {m = " + number(atom.m) +
+           ", n = " + number(atom.n) + ", k = " + number(atom.k) +
+           "} : " + vector_text(atom.sum, atom.m * atom.n / 32) +
+           "\n  write %last, %d {align = 8}\n}\n";
 }
 
 }// namespace

@@ -142,41 +142,44 @@ public:
     /// One element, one index a dimension; the indices must be in range. ValueError for a tensor in the memory of a
     /// GPU, which `copy_to` brings to the host.
     template<std::integral I0>
-    [[nodiscard]] T &at(I0 i0, SourceLoc loc = SourceLoc::current()) const
-        requires(R == 1)
-    {
+    [[nodiscard]] T &at(I0 i0, SourceLoc loc = SourceLoc::current()) const requires(R == 1) {
         return element_at({static_cast<int64_t>(i0)}, loc);
     }
     // The same for other numbers of dimensions.
     template<std::integral I0, std::integral I1>
-    [[nodiscard]] T &at(I0 i0, I1 i1, SourceLoc loc = SourceLoc::current()) const
-        requires(R == 2)
-    {
+    [[nodiscard]] T &at(I0 i0, I1 i1, SourceLoc loc = SourceLoc::current()) const requires(R == 2) {
         return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1)}, loc);
     }
     template<std::integral I0, std::integral I1, std::integral I2>
     [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, SourceLoc loc = SourceLoc::current()) const
-        requires(R == 3)
-    {
-        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2)}, loc);
+        requires(R == 3) {
+        return element_at(
+            {static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2)}, loc);
     }
     template<std::integral I0, std::integral I1, std::integral I2, std::integral I3>
     [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, I3 i3, SourceLoc loc = SourceLoc::current()) const
-        requires(R == 4)
-    {
-        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2), static_cast<int64_t>(i3)}, loc);
+        requires(R == 4) {
+        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1),
+                           static_cast<int64_t>(i2), static_cast<int64_t>(i3)},
+                          loc);
     }
-    template<std::integral I0, std::integral I1, std::integral I2, std::integral I3, std::integral I4>
-    [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, I3 i3, I4 i4, SourceLoc loc = SourceLoc::current()) const
-        requires(R == 5)
-    {
-        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2), static_cast<int64_t>(i3), static_cast<int64_t>(i4)}, loc);
+    template<std::integral I0, std::integral I1, std::integral I2, std::integral I3,
+             std::integral I4>
+    [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, I3 i3, I4 i4,
+                        SourceLoc loc = SourceLoc::current()) const requires(R == 5) {
+        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1),
+                           static_cast<int64_t>(i2), static_cast<int64_t>(i3),
+                           static_cast<int64_t>(i4)},
+                          loc);
     }
-    template<std::integral I0, std::integral I1, std::integral I2, std::integral I3, std::integral I4, std::integral I5>
-    [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, I3 i3, I4 i4, I5 i5, SourceLoc loc = SourceLoc::current()) const
-        requires(R == 6)
-    {
-        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1), static_cast<int64_t>(i2), static_cast<int64_t>(i3), static_cast<int64_t>(i4), static_cast<int64_t>(i5)}, loc);
+    template<std::integral I0, std::integral I1, std::integral I2, std::integral I3,
+             std::integral I4, std::integral I5>
+    [[nodiscard]] T &at(I0 i0, I1 i1, I2 i2, I3 i3, I4 i4, I5 i5,
+                        SourceLoc loc = SourceLoc::current()) const requires(R == 6) {
+        return element_at({static_cast<int64_t>(i0), static_cast<int64_t>(i1),
+                           static_cast<int64_t>(i2), static_cast<int64_t>(i3),
+                           static_cast<int64_t>(i4), static_cast<int64_t>(i5)},
+                          loc);
     }
     /// The elements with indices [begin, end) along a dimension, `step` apart. A negative step goes
     /// backwards, from `begin` down to above `end`. IndexError when an index is outside.

@@ -10,6 +10,14 @@ using ir::Opcode;
 
 namespace {
 
+// Places that are never accessed may be anywhere: their arithmetic wraps, as it does where it is not known before.
+int64_t wrapped_add(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t wrapped_mul(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
 /// Splits x + constant.
 std::pair<ir::Value *, int64_t> split_constant(ir::Value *value) {
     auto *op = value->definition();
@@ -176,7 +184,7 @@ ir::Value *MachineBuilder::add(ir::Value *a, ir::Value *b) {
     int64_t x = 0, y = 0;
     bool ca = is_constant(a, x), cb = is_constant(b, y);
     if (ca && cb) {
-        return index(x + y);
+        return index(wrapped_add(x, y));
     }
     if (ca && x == 0) {
         return b;
@@ -192,7 +200,7 @@ ir::Value *MachineBuilder::add(ir::Value *a, ir::Value *b) {
     auto [right, right_constant] = cb ? std::pair{b, y} : split_constant(b);
     if (left_constant != 0 || (!cb && right_constant != 0)) {
         auto *sum = cb ? left : add(left, right);
-        return add(sum, index(left_constant + right_constant));
+        return add(sum, index(wrapped_add(left_constant, right_constant)));
     }
     return pure(Opcode::ADD, {a, b});
 }
@@ -201,7 +209,7 @@ ir::Value *MachineBuilder::sub(ir::Value *a, ir::Value *b) {
     int64_t x = 0, y = 0;
     bool ca = is_constant(a, x), cb = is_constant(b, y);
     if (ca && cb) {
-        return index(x - y);
+        return index(wrapped_add(x, wrapped_mul(y, -1)));
     }
     if (cb && y == 0) {
         return a;
@@ -213,7 +221,7 @@ ir::Value *MachineBuilder::mul(ir::Value *a, ir::Value *b) {
     int64_t x = 0, y = 0;
     bool ca = is_constant(a, x), cb = is_constant(b, y);
     if (ca && cb) {
-        return index(x * y);
+        return index(wrapped_mul(x, y));
     }
     if ((ca && x == 0) || (cb && y == 0)) {
         return index(0);
@@ -228,7 +236,7 @@ ir::Value *MachineBuilder::mul(ir::Value *a, ir::Value *b) {
         return mul(b, a);
     }
     if (auto [inner, constant] = split_constant(a); cb && constant != 0) {
-        return add(mul(inner, b), index(constant * y));
+        return add(mul(inner, b), index(wrapped_mul(constant, y)));
     }
     return pure(Opcode::MUL, {a, b});
 }
@@ -312,7 +320,7 @@ ir::Value *MachineBuilder::address(ir::Value *base, ir::Value *index, int64_t sc
                                    int64_t offset) {
     int64_t known = 0;
     if (index && is_constant(index, known)) {
-        return address(base, nullptr, 1, offset + known * scale);
+        return address(base, nullptr, 1, wrapped_add(offset, wrapped_mul(known, scale)));
     }
     if (!index && offset == 0) {
         return base;
@@ -327,12 +335,12 @@ ir::Value *MachineBuilder::address(ir::Value *base, ir::Value *index, int64_t sc
             auto *rest = before->operand_count() > 1
                              ? address(from, before->operand(1), payload.scale)
                              : from;
-            return address(rest, index, scale, offset + payload.offset);
+            return address(rest, index, scale, wrapped_add(offset, payload.offset));
         }
     }
     if (index) {
         if (auto [value, addend] = split_constant(index); addend != 0) {
-            return address(base, value, scale, offset + addend * scale);
+            return address(base, value, scale, wrapped_add(offset, wrapped_mul(addend, scale)));
         }
         // What an outer loop knows of a sum is added there.
         if (auto *sum = index->definition(); sum && sum->opcode() == Opcode::ADD) {
@@ -355,11 +363,11 @@ ir::Value *MachineBuilder::address_sum(ir::Value *base, Values terms, int64_t sc
     for (auto *term : terms) {
         int64_t known = 0;
         if (is_constant(term, known)) {
-            constant += known;
+            constant = wrapped_add(constant, known);
             continue;
         }
         auto [value, addend] = split_constant(term);
-        constant += addend;
+        constant = wrapped_add(constant, addend);
         rest.push_back(value);
     }
     std::stable_sort(rest.begin(), rest.end(), [](const ir::Value *a, const ir::Value *b) {
@@ -368,7 +376,7 @@ ir::Value *MachineBuilder::address_sum(ir::Value *base, Values terms, int64_t sc
     for (auto *term : rest) {
         base = address(base, term, scale);
     }
-    return address(base, nullptr, 1, constant * scale);
+    return address(base, nullptr, 1, wrapped_mul(constant, scale));
 }
 
 Values MachineBuilder::loop(ir::Value *begin, ir::Value *end, int64_t step, const Values &states,
@@ -378,7 +386,8 @@ Values MachineBuilder::loop(ir::Value *begin, ir::Value *end, int64_t step, cons
         if (first >= last) {
             return states;
         }
-        if (last - first <= step) {
+        int64_t length = 0;
+        if (!__builtin_sub_overflow(last, first, &length) && length <= step) {
             return body(begin, states);
         }
     }

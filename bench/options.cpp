@@ -83,7 +83,7 @@ void check(const Options &o) {
     peers.emplace_back(base_peer);
     check_names("peer", o.peers, peers);
     check_device(o);
-    check_names("dtype", o.dtypes, {"f32", "bf16"});
+    check_names("dtype", o.dtypes, {"f32", "bf16", "int8"});
     for (auto t : o.threads) {
         if (t < 1 || t > cores()) {
             throw lt::ValueError{fmt::format(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peers/library.h"
+#include "peers/onednn_matmul.h"
 #include "peers/peer.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,8 @@ struct TbbControl {
 
 class OneDnn : public Peer {
 public:
-    explicit OneDnn(const Library &library) : _sgemm{library.get<Sgemm>("dnnl_sgemm")} {
+    explicit OneDnn(const Library &library)
+        : _library{library}, _sgemm{library.get<Sgemm>("dnnl_sgemm")} {
         auto version = *library.get<const Version *()>("dnnl_version")();
         _version = fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
         // Whatever its primitives run on, products use the threads of the library that it links.
@@ -60,6 +62,8 @@ public:
         });
     }
 
+    TimedCall call(const NarrowGemmProblem &p) override { return onednn_matmul(_library, p); }
+
 private:
     using Sgemm = int(char, char, int64_t, int64_t, int64_t, float, const float *, int64_t,
                       const float *, int64_t, float, float *, int64_t);
@@ -69,6 +73,7 @@ private:
             _controlled = false;
         }
     }
+    Library _library;
     Sgemm *_sgemm;
     void (*_omp_set_threads)(int) = nullptr;
     void (*_create)(TbbControl &) = nullptr, (*_destroy)(TbbControl &) = nullptr;

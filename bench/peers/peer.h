@@ -18,6 +18,16 @@ struct GemmProblem {
     float *c = nullptr;
 };
 
+/// C = A · B of bf16 into f32, or of signed 8-bit integers into 32-bit ones, dense row-major. A transposed B is
+/// stored [N, K].
+struct NarrowGemmProblem {
+    bool bf16 = false;
+    int64_t m = 0, n = 0, k = 0;
+    bool transpose_b = false;
+    const void *a = nullptr, *b = nullptr;
+    void *c = nullptr;
+};
+
 enum class RowsKind { SOFTMAX, LAYERNORM, RMSNORM };
 
 /// One result row for each row of a dense row-major f32 matrix.
@@ -100,6 +110,7 @@ public:
     [[nodiscard]] virtual std::string version() const = 0;
     virtual void set_threads(int threads) = 0;
     [[nodiscard]] virtual TimedCall call(const GemmProblem &) { return {}; }
+    [[nodiscard]] virtual TimedCall call(const NarrowGemmProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const RowsProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const LinesProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const ModelProblem &) { return {}; }

@@ -29,7 +29,7 @@ def bench_array(address, *shape, dtype=torch.float32):
     if count == 0:
         return torch.empty(shape, dtype=dtype)
     element = {torch.float32: ctypes.c_float, torch.int64: ctypes.c_int64,
-               torch.int32: ctypes.c_int32, torch.bfloat16: ctypes.c_uint16}[dtype]
+               torch.int32: ctypes.c_int32, torch.int8: ctypes.c_int8, torch.bfloat16: ctypes.c_uint16}[dtype]
     buffer = (element * count).from_address(address)
     return torch.frombuffer(buffer, dtype=dtype).view(shape)
 
@@ -38,6 +38,16 @@ def bench_gemm(key, m, n, k, transpose_a, transpose_b, a, b, c):
     y = bench_array(b, n, k).t() if transpose_b else bench_array(b, k, n)
     out = bench_array(c, m, n)
     bench_calls[key] = (lambda: torch.mm(x, y, out=out)), None
+
+# Products of bf16 are bf16 here, which is less to write than our f32.
+def bench_narrow_gemm(key, bf16, m, n, k, transpose_b, a, b, c):
+    dtype = torch.bfloat16 if bf16 else torch.int8
+    x = bench_array(a, m, k, dtype=dtype)
+    y = bench_array(b, n, k, dtype=dtype).t() if transpose_b else bench_array(b, k, n, dtype=dtype)
+    if bf16:
+        bench_calls[key] = (lambda: torch.mm(x, y)), bench_array(c, m, n)
+    else:
+        bench_calls[key] = (lambda: torch._int_mm(x, y)), bench_array(c, m, n, dtype=torch.int32)
 
 def bench_rows(key, kind, rows, columns, x, gain, shift, y, epsilon):
     x, out = bench_array(x, rows, columns), bench_array(y, rows, columns)
@@ -155,6 +165,14 @@ public:
         }
         return prepared(fmt::format("bench_gemm({}, {}, {}, {}, {:d}, {:d}, {}, {}, {})", _next,
                                     p.m, p.n, p.k, p.transpose_a, p.transpose_b, address(p.a),
+                                    address(p.b), address(p.c)));
+    }
+    TimedCall call(const NarrowGemmProblem &p) override {
+        if (_compiled) {
+            return {};
+        }
+        return prepared(fmt::format("bench_narrow_gemm({}, {:d}, {}, {}, {}, {:d}, {}, {}, {})",
+                                    _next, p.bf16, p.m, p.n, p.k, p.transpose_b, address(p.a),
                                     address(p.b), address(p.c)));
     }
     TimedCall call(const RowsProblem &p) override {

@@ -5,7 +5,7 @@
 //   -nt, -tn    B, A stored transposed                  -swapped   mma(b, a) in place of mma(a, b)
 //   -serial, -reduce   K in a serial or reduce nest     -sum       a sum of products, no mma
 //   -view       B is a transposed view: strides, and the plain source
-#include "suite.h"
+#include "suites/narrow_products.h"
 
 #include <fmt/format.h>
 
@@ -245,6 +245,7 @@ std::vector<Case> cases() {
             all.push_back(make_case(s, v));
         }
     }
+    add_narrow_products(all);
     return all;
 }
 
@@ -265,7 +266,8 @@ std::vector<Case> gpu_cases() {
     return all;
 }
 
-const Registered gemm{{"gemm", "matrix products in strict f32", cases, gpu_cases}};
+const Registered gemm{
+    {"gemm", "matrix products in strict f32, of bf16 and of int8", cases, gpu_cases}};
 
 }// namespace
 

@@ -55,7 +55,8 @@ std::string key_text(const ir::Module &candidate, const std::string &canonical_t
     // Taken apart, so that a new field does not compile until it is part of the key.
     const auto &[target, asked_threads, may_alias, asked_facts] = options;
     const auto &[cpu, features, observed] = target;
-    const auto [vector_bytes, vector_registers, l1, l2, threads] = facts_of(options);
+    const auto [vector_bytes, vector_registers, l1, l2, threads, dot_bf16, dot_int8, matrix_bf16,
+                matrix_int8] = facts_of(options);
     static_cast<void>(asked_threads);// in the facts
     static_cast<void>(asked_facts);
     std::string text = "luisa-tile kernel for a CPU\n";
@@ -80,6 +81,8 @@ std::string key_text(const ir::Module &candidate, const std::string &canonical_t
     line("l1_bytes", l1);
     line("l2_bytes", l2);
     line("threads", threads);
+    line("dot", 2 * dot_bf16 + dot_int8);
+    line("matrix", 2 * matrix_bf16 + matrix_int8);
     line("may_alias", static_cast<int>(may_alias));
     line("locations", location_hash(candidate));
     return text + canonical_text;

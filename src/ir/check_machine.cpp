@@ -151,6 +151,32 @@ struct MachineRules {
         }
     }
 
+    void dot() {
+        auto factors = op.get<DotPayload>().factors;
+        auto sums = factors == GroupFactors::BF16 ? ScalarType::FLOAT32 : ScalarType::INT32;
+        require_that(factors <= GroupFactors::U8U8, "does not say what its factors hold");
+        require_that(op.operand(0)->type() == op.operand(1)->type() &&
+                         operand(0).scalar == ScalarType::INT32 &&
+                         op.operand(2)->type() == op.result()->type() && result().scalar == sums &&
+                         width(operand(0)) == width(result()),
+                     "factors are no words, or the sum is not of their products");
+    }
+
+    void matrix() {
+        const auto &payload = op.get<MatrixPayload>();
+        require_that(payload.action <= MatrixAction::MULTIPLY &&
+                         payload.factors <= GroupFactors::U8U8,
+                     "does not say what it does");
+        bool moves = payload.action == MatrixAction::LOAD || payload.action == MatrixAction::STORE;
+        size_t count = moves ? 2 : payload.action == MatrixAction::CONFIGURE ? 1 : 0;
+        require_that(op.operand_count() == count && (count == 0 || operand(0).is_pointer()) &&
+                         (count < 2 || is_index(operand(1))),
+                     "takes no pointer and no i64 distance of rows as its action wants");
+        for (auto i : {payload.to, payload.a, payload.b}) {
+            require_that(i >= 0 && i < 8, "names no matrix register");
+        }
+    }
+
     void team() {
         switch (op.opcode()) {
             case Opcode::PARTICIPANT:
@@ -205,7 +231,7 @@ struct MachineRules {
                 return;
             }
             default: {
-                const auto &shape = op.get<MatrixPayload>();
+                const auto &shape = op.get<MultiplyMatrixPayload>();
                 auto holds = [&](size_t i, int64_t rows, int64_t columns) {
                     return is_data(operand(i)) && width(operand(i)) * 32 == rows * columns;
                 };
@@ -255,6 +281,16 @@ struct MachineRules {
                                  is_float(result().scalar),
                              "operands and result are not of one float type");
                 break;
+            case Opcode::REGROUP:
+                require_that(is_data(operand(0)) && is_data(result()) &&
+                                 info(operand(0).scalar).bits * width(operand(0)) ==
+                                     info(result().scalar).bits * width(result()) &&
+                                 operand(0).scalar != ScalarType::BOOL &&
+                                 result().scalar != ScalarType::BOOL,
+                             "operand and result have different numbers of bits");
+                break;
+            case Opcode::DOT: return dot();
+            case Opcode::MATRIX: return matrix();
             case Opcode::TABLE:
                 require_that(operand(0).scalar == ScalarType::INT32 &&
                                  width(operand(0)) == width(result()) &&

@@ -30,6 +30,8 @@ LUISA_TILE_ENUM_NAMES(AtomicOp, "add", "minimum", "maximum", "exchange", "compar
 LUISA_TILE_ENUM_NAMES(AncestorUpdate, "collective", "insert")
 LUISA_TILE_ENUM_NAMES(Provenance, "none", "builtin", "derived", "declared")
 LUISA_TILE_ENUM_NAMES(MemoryClass, "auto", "private", "shared", "cluster", "global", "tensor")
+LUISA_TILE_ENUM_NAMES(GroupFactors, "bf16", "s8s8", "s8u8", "u8s8", "u8u8")
+LUISA_TILE_ENUM_NAMES(MatrixAction, "configure", "release", "zero", "load", "store", "multiply")
 LUISA_TILE_ENUM_NAMES(ParticipantKind, "thread", "block")
 LUISA_TILE_ENUM_NAMES(ExchangeMode, "xor", "up", "down", "index")
 #undef LUISA_TILE_ENUM_NAMES
@@ -134,6 +136,16 @@ template<class V> void describe(V &&v, PrefetchPayload &p) {
     v("level", p.level, uint32_t{2});
     v("exclusive", p.exclusive, false);
 }
+template<class V> void describe(V &&v, DotPayload &p) {
+    v("factors", p.factors, static_cast<GroupFactors>(255));
+}
+template<class V> void describe(V &&v, MatrixPayload &p) {
+    v("action", p.action, static_cast<MatrixAction>(255));
+    v("to", p.to, int32_t{0});
+    v("a", p.a, int32_t{0});
+    v("b", p.b, int32_t{0});
+    v("factors", p.factors, GroupFactors::BF16);
+}
 template<class V> void describe(V &&v, ParticipantPayload &p) {
     v("kind", p.kind, static_cast<ParticipantKind>(255));
 }
@@ -146,7 +158,7 @@ template<class V> void describe(V &&v, LoadMatrixPayload &p) {
     v("count", p.count, uint32_t{0});
     v("transposed", p.transposed, false);
 }
-template<class V> void describe(V &&v, MatrixPayload &p) {
+template<class V> void describe(V &&v, MultiplyMatrixPayload &p) {
     v("m", p.m, 0);
     v("n", p.n, 0);
     v("k", p.k, 0);

@@ -240,6 +240,34 @@ struct PrefetchPayload {
     friend bool operator==(const PrefetchPayload &, const PrefetchPayload &) = default;
 };
 
+/// What the two factors of products of groups hold in a 32-bit word: two bf16, or four integers of 8 bits.
+enum class GroupFactors : uint8_t { BF16, S8S8, S8U8, U8S8, U8U8 };
+
+/// `dot a, b, sum`: lanes of `a` and `b` are words with a group of narrow elements each; a lane of the
+/// result is that of `sum` plus the products of the elements at equal places of its group.
+struct DotPayload {
+    GroupFactors factors = GroupFactors::BF16;
+    friend bool operator==(const DotPayload &, const DotPayload &) = default;
+};
+
+enum class MatrixAction : uint8_t {
+    CONFIGURE,///< of pointer: the shapes of all registers are as it says
+    RELEASE,  ///< registers are not used any longer
+    ZERO,
+    LOAD,    ///< of pointer, bytes from row to row
+    STORE,   ///< to pointer, bytes from row to row
+    MULTIPLY,///< to += a · b, whose rows hold groups of narrow elements
+};
+
+/// What is done to the matrix registers of a core, which are state of the thread and no values.
+struct MatrixPayload {
+    MatrixAction action = MatrixAction::ZERO;
+    int32_t to = 0;      ///< the register that is written, or that is stored
+    int32_t a = 0, b = 0;///< factors
+    GroupFactors factors = GroupFactors::BF16;
+    friend bool operator==(const MatrixPayload &, const MatrixPayload &) = default;
+};
+
 /// Who runs a function of a GPU.
 enum class ParticipantKind : uint8_t {
     THREAD,///< of the threads of a block
@@ -293,9 +321,9 @@ struct LoadMatrixPayload {
 
 /// `multiply_matrix a, b, c`: a · b + c of an m×k, a k×n and an m×n matrix, of which each thread of a warp holds a
 /// part: the elements that the table of matrix atoms says.
-struct MatrixPayload {
+struct MultiplyMatrixPayload {
     int32_t m = 0, n = 0, k = 0;
-    friend bool operator==(const MatrixPayload &, const MatrixPayload &) = default;
+    friend bool operator==(const MultiplyMatrixPayload &, const MultiplyMatrixPayload &) = default;
 };
 
 using Payload =
@@ -303,7 +331,8 @@ using Payload =
                  AccessPayload, ReducePayload, ScanPayload, MmaPayload, IndexPayload, LoadPayload,
                  StorePayload, ForPayload, ShufflePayload, LaneReducePayload, TablePayload,
                  AddressPayload, MemoryPayload, AtomicPayload, AssertPayload, PrintPayload,
-                 ReportPayload, AllocPayload, PrefetchPayload, ParticipantPayload, SharedPayload,
-                 ExchangePayload, CopyPayload, LoadMatrixPayload, MatrixPayload>;
+                 ReportPayload, AllocPayload, PrefetchPayload, DotPayload, MatrixPayload,
+                 ParticipantPayload, SharedPayload, ExchangePayload, CopyPayload, LoadMatrixPayload,
+                 MultiplyMatrixPayload>;
 
 }// namespace luisa::tile::ir

@@ -514,10 +514,13 @@ void BlockPlanner::fuse_epilogues(Block &block) {
         bool one_range = contraction->nests.size() == 1 && contraction->lanes > 1 &&
                          contraction->nests.front()->get<ir::NestPayload>().is_range &&
                          !contraction->roles.rows.empty() && !contraction->roles.columns.empty();
-        if (cost > 6 && one_range && contraction->panel_steps == 0) {
+        bool grouped = contraction->atom != Atom::MULTIPLY_ADD;
+        if (cost > 6 && one_range && contraction->panel_steps == 0 && !grouped) {
             contraction->panel_steps = all_steps;
         }
-        plan_result_prefetch(*contraction);
+        if (!grouped) {
+            plan_result_prefetch(*contraction);
+        }
         _plan->storage.erase(result);
         block.steps.erase(block.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     }

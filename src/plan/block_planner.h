@@ -21,6 +21,8 @@ public:
     void plan_region(const ir::Region &region);
     /// Lets the contractions of a root `parallel` fill panels that its tasks share, once a launch.
     void share_panels(const ir::Operation &nest);
+    /// See `Phase::band`.
+    [[nodiscard]] int64_t band_of(const ir::Operation &nest) const;
     /// Lets the groups of a root `parallel` ask for what later groups and instances use.
     void plan_ahead(const ir::Operation &nest);
     /// See `predict_us` in predict.h.
@@ -98,6 +100,14 @@ private:
     bool size_panels(Contraction &c, StagePlan &stage) const;
     [[nodiscard]] int resident_blocks(const StagePlan &stage, int64_t held, bool even) const;
     [[nodiscard]] bool copies_evenly(const Contraction &c, const StagePlan &stage) const;
+    /// Chooses an instruction for groups of narrow elements where the types, the policy and the processor let it.
+    void choose_atom(Contraction &contraction) const;
+    [[nodiscard]] bool may_group(const Contraction &contraction) const;
+    void cut_matrices(Contraction &contraction, ir::GroupFactors factors) const;
+    [[nodiscard]] bool reads_rows_in_place(const Contraction &contraction) const;
+    [[nodiscard]] bool rows_lie_as_matrices(const Contraction &contraction,
+                                            const ir::Value *operand) const;
+    void shape_groups(Contraction &contraction, ir::GroupFactors factors) const;
     [[nodiscard]] static bool has_room_for_panels(const Contraction &contraction);
     [[nodiscard]] analysis::Slope operand_slope(const ir::Value *operand, Dim axis) const;
     [[nodiscard]] double column_score(const Contraction &contraction,
@@ -151,6 +161,8 @@ private:
     std::unordered_map<const ir::Value *, const ir::Value *> _insert_incoming;
 };
 
+/// The step count of a nest that is one range with constants, else 0.
+[[nodiscard]] int64_t constant_trips(const ir::Operation &nest);
 /// The dimensions that a root iterates over; those of extent one are left out.
 [[nodiscard]] std::vector<ir::DimExtent> root_space(const Root &root);
 /// The value that a root evaluates.

@@ -245,8 +245,11 @@ void BlockPlanner::shape_contraction(Contraction &c) {
         shape_thread_block(c);
         return stage_contraction(c);
     }
-    plan_vector_panel(c);
-    plan_scalar_panel(c);
+    choose_atom(c);
+    if (c.atom == Atom::MULTIPLY_ADD) {
+        plan_vector_panel(c);
+        plan_scalar_panel(c);
+    }
 }
 
 /// What one thread of a team holds: fewer elements where there would be too few blocks for all threads. It reads
@@ -343,8 +346,7 @@ void BlockPlanner::plan_scalar_panel(Contraction &c) const {
     }
 }
 
-/// The step count of a nest that is one range with constants, else 0.
-static int64_t constant_trips(const ir::Operation &nest) {
+int64_t constant_trips(const ir::Operation &nest) {
     if (!nest.get<ir::NestPayload>().is_range) {
         return 0;
     }
@@ -530,15 +532,23 @@ void BlockPlanner::share_panel(const Contraction &c, PanelPlan &panel, size_t po
             return;
         }
     }
-    if (dependence.axes.size() < nest.get<ir::NestPayload>().dims.size()) {
+    // A panel of groups that one instance uses stays in its cache when that instance fills it.
+    int64_t users = 1;
+    for (size_t i = 0; i < nest.get<ir::NestPayload>().dims.size(); ++i) {
+        users *= dependence.axes.count(i) ? 1 : analysis::interval_of(nest.operand(i)).low;
+    }
+    bool own = c.atom != Atom::MULTIPLY_ADD && users == 1;
+    if (dependence.axes.size() < nest.get<ir::NestPayload>().dims.size() && !own) {
         panel.shared = true;
         panel.shared_axes.assign(dependence.axes.begin(), dependence.axes.end());
     }
 }
 
 void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
-    cut_panels(contraction);
-    plan_row_prefetch(contraction);
+    if (contraction.atom == Atom::MULTIPLY_ADD) {
+        cut_panels(contraction);
+        plan_row_prefetch(contraction);
+    }
     record_contraction(contraction);
     auto *result = contraction.result;
     const auto &roles = contraction.roles;

@@ -8,6 +8,7 @@
 #include <luisa/tile/layout.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -125,6 +126,14 @@ struct StagePlan {
     [[nodiscard]] int64_t shared_bytes() const noexcept { return stages * panel_bytes(); }
 };
 
+/// What multiplies and adds in a contraction. All but the first read panels of groups: words that hold a few narrow
+/// elements of neighbouring steps each.
+enum class Atom : uint8_t {
+    MULTIPLY_ADD,///< one step of one vector, in the type of the sums
+    DOT,         ///< the steps of a group, of one vector
+    MATRIX,      ///< 16 groups of 16 rows and one vector, in matrix registers
+};
+
 /// A register-blocked contraction. Every step of `nests` runs inside one register block, so an
 /// accumulator element sees its contributions in source order and never leaves its register.
 struct Contraction {
@@ -135,17 +144,32 @@ struct Contraction {
     analysis::ContractionRoles roles;
     bool transposed = false;///< the vector axis runs over a's free dimension instead of b's
     int rows = 6, vectors = 4, lanes = 16;///< register block: rows × (vectors · lanes)
+    Atom atom = Atom::MULTIPLY_ADD;
     std::optional<PanelPlan> vector_panel;///< of the operand whose columns are vectors
     std::optional<PanelPlan> scalar_panel;///< of the operand whose elements are broadcast
     int64_t panel_steps =
         0;///< steps of the (one) nest whose part of a column block stays in L2; 0: all
     // What comes from beyond the second-level cache is asked for some steps before it is used.
-    bool prefetch_panel = false;   ///< the panel that follows
+    bool prefetch_panel =
+        false;///< the panel that follows; of groups: the steps that follow, while one is filled
     bool prefetch_rows = false;    ///< rows of the broadcast operand, read where they are
     bool prefetch_results = false; ///< the lines that the epilogue stores to
     std::optional<StagePlan> stage;///< of a GPU: operands go through shared memory
     std::vector<Root> epilogue;    ///< consumers applied in registers; empty: result is stored
 };
+
+/// The narrow elements that an operand widens: itself, or what a cast to the type of the sums was made from, unless
+/// `is_kept`.
+[[nodiscard]] const ir::Value *narrow_source(const ir::Value *operand,
+                                             const std::function<bool(const ir::Value *)> &is_kept);
+/// How products of two element types are grouped; nothing where no instruction does them.
+[[nodiscard]] std::optional<ir::GroupFactors> group_factors(ScalarType a, ScalarType b);
+/// Steps that one word holds.
+[[nodiscard]] inline int group_size(ir::GroupFactors factors) {
+    return factors == ir::GroupFactors::BF16 ? 2 : 4;
+}
+/// Rows of a matrix register, and its words a row.
+inline constexpr int matrix_rows = 16;
 
 /// An operation that runs where it stands: nests, branches, loops and scalar loads.
 struct Sequential {
@@ -178,6 +202,9 @@ struct Phase {
     double task_us = 0;///< predicted time of one task on one core; 0: unknown
     int threads = 0;   ///< of a GPU's block; 0: not known
     bool alone = false;///< each of them has instances of its own
+    /// How many instances along the last of two axes take turns before the first axis has passed: what they share
+    /// stays in the second-level cache. 0: all.
+    int64_t band = 0;
 };
 
 /// Another way to do something, and why the planner did not take it.

@@ -141,6 +141,7 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
             phase.nest = op;
             planner.plan_region(*op->body());
             planner.share_panels(*op);
+            phase.band = planner.band_of(*op);
             if (!plan.team) {
                 planner.plan_ahead(*op);
             }

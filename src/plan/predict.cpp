@@ -95,8 +95,19 @@ private:
             steps *= *trips;
         }
         auto vectors = elements / std::max(c.lanes, 1);
-        // Two multiply-adds a cycle.
-        return step_cycles + vectors * (steps / 2 + cost_of(c.epilogue));
+        return step_cycles + vectors * (steps / steps_a_cycle(c) + cost_of(c.epilogue));
+    }
+
+    /// How many steps of one vector a cycle takes.
+    static double steps_a_cycle(const Contraction &c) {
+        constexpr double vectors_a_cycle = 2;
+        double group = is_float(c.result->scalar()) ? 2 : 4;
+        switch (c.atom) {
+            case Atom::MULTIPLY_ADD: return vectors_a_cycle;
+            case Atom::DOT: return vectors_a_cycle * group;
+            case Atom::MATRIX: break;
+        }
+        return matrix_rows * group;
     }
 
     std::optional<double> cycles_of(const Sequential &step) {

@@ -72,25 +72,39 @@ std::string group_text(const LoopGroup &g) {
                        g.note.empty() ? "" : " (" + g.note + ")");
 }
 
-std::string panel_text(const std::optional<PanelPlan> &panel, const char *operand) {
+std::string panel_text(const Contraction &c, const char *operand) {
+    bool vector = *operand == 'v';
+    const auto &panel = vector ? c.vector_panel : c.scalar_panel;
+    // Rows of groups lie as the steps do.
+    bool along = panel && panel->contiguous_step;
+    bool transposes = c.atom == Atom::MULTIPLY_ADD || vector ? along : !along;
     return !panel ? ""
                   : fmt::format(", {} operand packed{}{}", operand, panel->shared ? " once" : "",
-                                panel->contiguous_step ? " by transposing" : "");
+                                transposes ? " by transposing" : "");
+}
+
+std::string atom_text(const Contraction &c) {
+    if (c.atom == Atom::MULTIPLY_ADD) {
+        return "";
+    }
+    return fmt::format(", {} of groups of {} steps",
+                       c.atom == Atom::DOT ? "dot products" : "matrix registers",
+                       is_float(c.result->scalar()) ? 2 : 4);
 }
 
 std::string contraction_text(const Contraction &c) {
     const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
     const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
-    return fmt::format("contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}",
-                       dims_text(rows), dims_text(columns), dims_text(c.roles.contracted), c.rows,
-                       c.vectors * c.lanes,
-                       c.nests.empty() ? "" : ", steps interchanged with blocks",
-                       panel_text(c.vector_panel, "vector") + panel_text(c.scalar_panel, "scalar"),
-                       c.panel_steps == all_steps ? ", sums in scratch"
-                       : c.panel_steps ? fmt::format(", panels of {} steps", c.panel_steps)
-                                       : "",
-                       c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
-                       at(c.products.front()->loc));
+    return fmt::format(
+        "contraction rows {} columns {} over {}: block {}x{} lanes{}{}{}{}{}", dims_text(rows),
+        dims_text(columns), dims_text(c.roles.contracted), c.rows, c.vectors * c.lanes,
+        (c.nests.empty() ? std::string{} : ", steps interchanged with blocks") + atom_text(c),
+        panel_text(c, "vector") + panel_text(c, "scalar"),
+        c.panel_steps == all_steps ? ", sums in scratch"
+        : c.panel_steps            ? fmt::format(", panels of {} steps", c.panel_steps)
+                                   : "",
+        c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
+        at(c.products.front()->loc));
 }
 
 std::string deal_text(const Deal &deal) {

@@ -2,6 +2,9 @@
 #include "target/cpu.h"
 
 #include <unistd.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 namespace luisa::tile::target {
 
@@ -66,6 +69,16 @@ std::string cpu_names(const std::string &host, bool runnable) {
     return text;
 }
 
+bool matrix_registers_granted() noexcept {
+#if defined(__x86_64__) && defined(__linux__)
+    constexpr long request_permission = 0x1023, tile_data = 18;// of arch_prctl
+    static const bool granted = syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+    return granted;
+#else
+    return false;
+#endif
+}
+
 CpuFacts cpu_facts(const std::string &features, int threads) {
     CpuFacts facts;
     facts.threads = threads;
@@ -79,6 +92,12 @@ CpuFacts cpu_facts(const std::string &features, int threads) {
         facts.vector_bytes = 16;
         facts.vector_registers = has(features, "neon") ? 32 : 16;
     }
+    bool avx512 = facts.vector_bytes == 64;
+    facts.dot_bf16 = avx512 && has(features, "avx512bf16");
+    facts.dot_int8 = (avx512 && has(features, "avx512vnni")) ||
+                     (facts.vector_bytes == 32 && has(features, "avxvnni"));
+    facts.matrix_bf16 = avx512 && has(features, "amx-tile") && has(features, "amx-bf16");
+    facts.matrix_int8 = avx512 && has(features, "amx-tile") && has(features, "amx-int8");
     facts.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, facts.l1_bytes);
     facts.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, facts.l2_bytes);
     return facts;

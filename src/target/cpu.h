@@ -12,7 +12,13 @@ struct CpuFacts {
     int vector_registers = 32;///< of that width
     int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20;///< data cache of one core
     int threads = 1;
+    // Instructions that multiply groups of narrow elements and add the products to 32-bit sums.
+    bool dot_bf16 = false, dot_int8 = false;///< lanes of vectors: two bf16, four 8-bit integers
+    bool matrix_bf16 = false, matrix_int8 = false;///< rows of matrix registers of 16 × 64 bytes
 };
+
+/// Whether this process may use matrix registers: their state is big, and the system grants it on request. Asks once.
+[[nodiscard]] bool matrix_registers_granted() noexcept;
 
 /// Facts of a CPU from LLVM's feature string ("+avx512f,+fma,…"); caches are those of this machine.
 [[nodiscard]] CpuFacts cpu_facts(const std::string &features, int threads);

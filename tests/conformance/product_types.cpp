@@ -3,6 +3,7 @@
 
 #include "support/both.h"
 
+#include "emit/llvm/target.h"
 #include "types/arith.h"
 
 // mma over every triple of element types that the language has. The types are data here, so the program
@@ -212,4 +213,264 @@ TEST(ProductTypes, operands_wider_than_a_16_bit_accumulator_keep_their_value) {
                 << to_string(row.types.c) << (ordered ? " ordered" : "");
         }
     }
+}
+
+// Products of narrow elements, which processors multiply in groups: with matrix registers, with dot products and widened.
+// What this machine has not is planned as widened, so every case runs in as many ways as there are.
+
+namespace {
+
+enum class Way { MATRIX, DOT, WIDENED };
+
+struct GroupedCase {
+    int64_t m, n, k;
+    int64_t bm = 32, bn = 64, bk = 32;
+    bool transpose_a = false, transpose_b = false, loop = true;
+};
+
+target::CpuFacts grouped_facts(Way way) {
+    auto facts = target::cpu_facts(emit::host_cpu().features, 1);
+    if (way != Way::MATRIX) {
+        facts.matrix_bf16 = facts.matrix_int8 = false;
+    }
+    if (way == Way::WIDENED) {
+        facts.dot_bf16 = facts.dot_int8 = false;
+    }
+    return facts;
+}
+
+/// C += A · B, or with `casts` of operands that the program widens itself.
+template<class A, class B, class C>
+Kernel grouped_kernel(const GroupedCase &g, bool casts = false, bool ordered = false) {
+    auto def = tile_kernel(
+        [=](TensorView<const A, 2> X, TensorView<const B, 2> Y, TensorView<C, 2> Z) {
+            auto m = axis("m", g.bm), n = axis("n", g.bn), k = axis("k", g.loop ? g.bk : g.k);
+            for (auto &nest :
+                 parallel(shape(ceil_div(Z.extent(0), g.bm), ceil_div(Z.extent(1), g.bn)))) {
+                auto m0 = nest.index(0) * g.bm, n0 = nest.index(1) * g.bn;
+                auto acc = Z[coord(m0, n0), shape(m, n)];
+                auto part = [&](const Scalar<int64_t> &k0) {
+                    auto a = g.transpose_a ? X[coord(k0, m0), shape(k, m)]
+                                           : X[coord(m0, k0), shape(m, k)];
+                    auto b = g.transpose_b ? Y[coord(n0, k0), shape(n, k)]
+                                           : Y[coord(k0, n0), shape(k, n)];
+                    MmaPolicy policy{};
+                    policy.allow_reassociation = !ordered;
+                    acc = casts ? mma(cast<C>(a), cast<C>(b), acc, policy) : mma(a, b, acc, policy);
+                };
+                if (g.loop) {
+                    for (auto &step : nest.pipeline(range(0, g.k, g.bk))) {
+                        part(step.index());
+                    }
+                } else {
+                    part(Scalar<int64_t>(0));
+                }
+                Z(coord(m0, n0), shape(m, n)).store(acc);
+            }
+        });
+    return g.transpose_a
+               ? (g.transpose_b ? def.capture(tensor_shape(g.k, g.m), tensor_shape(g.n, g.k),
+                                              tensor_shape(g.m, g.n))
+                                : def.capture(tensor_shape(g.k, g.m), tensor_shape(g.k, g.n),
+                                              tensor_shape(g.m, g.n)))
+               : (g.transpose_b ? def.capture(tensor_shape(g.m, g.k), tensor_shape(g.n, g.k),
+                                              tensor_shape(g.m, g.n))
+                                : def.capture(tensor_shape(g.m, g.k), tensor_shape(g.k, g.n),
+                                              tensor_shape(g.m, g.n)));
+}
+
+std::vector<int64_t> grouped_extents(bool transposed, int64_t rows, int64_t columns) {
+    return transposed ? std::vector{columns, rows} : std::vector{rows, columns};
+}
+
+void run_grouped(const Kernel &kernel, const std::vector<View> &views, double tolerance = 0) {
+    for (auto way : {Way::MATRIX, Way::DOT, Way::WIDENED}) {
+        SCOPED_TRACE(static_cast<int>(way));
+        BothOptions options;
+        options.facts = grouped_facts(way);
+        options.tolerance = tolerance;
+        run_both(kernel, views, {}, options);
+        if (::testing::Test::HasFailure()) {
+            return;
+        }
+    }
+}
+
+/// All values of the type, both ends first.
+template<class T> View every_value(std::vector<int64_t> extents, int first) {
+    std::vector<T> values;
+    for (int i = 0; i < 256; ++i) {
+        values.push_back(static_cast<T>(first + 77 * i));
+    }
+    return dense<T>(std::move(extents), values);
+}
+
+template<class A, class B, class C> void integers(const GroupedCase &g) {
+    SCOPED_TRACE(std::to_string(g.m) + "x" + std::to_string(g.n) + "x" + std::to_string(g.k));
+    run_grouped(grouped_kernel<A, B, C>(g),
+                {every_value<A>(grouped_extents(g.transpose_a, g.m, g.k), 128),
+                 every_value<B>(grouped_extents(g.transpose_b, g.k, g.n), 131),
+                 integer_view<C>({g.m, g.n}, 3, 1000)});
+}
+
+/// Whether operands are stored transposed goes round with the shapes.
+template<class A, class B> void shapes_of_integers(std::vector<GroupedCase> shapes) {
+    int form = 0;
+    for (auto &g : shapes) {
+        g.transpose_a = form & 1;
+        g.transpose_b = form & 2;
+        integers<A, B, int32_t>(g);
+        if (::testing::Test::HasFailure()) {
+            return;
+        }
+        ++form;
+    }
+}
+
+}// namespace
+
+TEST(GroupedProducts, signed_integers_are_exact) {
+    shapes_of_integers<int8_t, int8_t>({{1, 1, 1},
+                                        {2, 3, 4},
+                                        {17, 33, 61},
+                                        {33, 65, 70},
+                                        {32, 64, 32},
+                                        {64, 128, 32},
+                                        {40, 20, 3, 16, 16, 8},
+                                        {5, 16, 7}});
+}
+TEST(GroupedProducts, unsigned_integers_are_exact) {
+    shapes_of_integers<uint8_t, uint8_t>({{17, 33, 61}, {5, 16, 7}, {32, 64, 32}, {33, 65, 70}});
+}
+TEST(GroupedProducts, unsigned_times_signed_is_exact) {
+    shapes_of_integers<uint8_t, int8_t>({{17, 33, 61}, {5, 16, 7}, {33, 65, 70}});
+}
+TEST(GroupedProducts, signed_times_unsigned_is_exact) {
+    shapes_of_integers<int8_t, uint8_t>({{17, 33, 61}, {33, 65, 70}, {5, 16, 7}});
+}
+
+/// Caches of a few kilobytes: sums wait while panels change, instances go in bands, weights come from afar.
+TEST(GroupedProducts, small_caches_take_the_paths_of_large_matrices) {
+    auto facts = grouped_facts(Way::MATRIX);
+    facts.l1_bytes = 4 << 10;
+    facts.l2_bytes = 32 << 10;
+    for (auto g : {GroupedCase{128, 160, 256, 64, 80, 64},
+                   {100, 161, 250, 64, 80, 64},
+                   {16, 256, 256, 16, 128, 64},
+                   {3, 256, 256, 16, 128, 64, false, true},
+                   {16, 256, 256, 16, 128, 64, false, true}}) {
+        SCOPED_TRACE(std::to_string(g.m) + "x" + std::to_string(g.n));
+        BothOptions options;
+        options.facts = facts;
+        run_both(grouped_kernel<int8_t, int8_t, int32_t>(g),
+                 {every_value<int8_t>({g.m, g.k}, 128),
+                  every_value<int8_t>(grouped_extents(g.transpose_b, g.k, g.n), 131),
+                  integer_view<int32_t>({g.m, g.n}, 3, 1000)},
+                 {}, options);
+        run_both(grouped_kernel<bfloat16, bfloat16, float>(g),
+                 {integer_view<bfloat16>({g.m, g.k}, 1),
+                  integer_view<bfloat16>(grouped_extents(g.transpose_b, g.k, g.n), 2),
+                  integer_view<float>({g.m, g.n}, 3)},
+                 {}, options);
+        if (HasFailure()) {
+            return;
+        }
+    }
+}
+
+TEST(GroupedProducts, every_extent_up_to_127) {
+    for (int64_t e = 1; e <= 127; e += 18) {
+        integers<int8_t, int8_t, int32_t>({e, 128 - e, e});
+        integers<uint8_t, int8_t, uint32_t>({.m = 20, .n = e, .k = 128 - e, .loop = false});
+        if (HasFailure()) {
+            return;
+        }
+    }
+}
+
+TEST(GroupedProducts, tiles_whose_steps_fill_no_groups) {
+    for (int64_t bk : {1, 3, 5, 20, 44}) {
+        integers<int8_t, int8_t, int32_t>({.m = 33, .n = 40, .k = 70, .bk = bk});
+        integers<uint8_t, uint8_t, int32_t>(
+            {.m = 33, .n = 40, .k = 70, .bk = bk, .transpose_a = true, .transpose_b = true});
+    }
+}
+
+TEST(GroupedProducts, the_lowest_integers_sum_up_and_wrap) {
+    GroupedCase g{20, 40, 100};
+    auto low = dense<int8_t>({20, 100}, {int8_t{-128}}),
+         also = dense<int8_t>({100, 40}, {int8_t{-128}});
+    // 100 · 2^14 more than this does not fit.
+    auto sums = dense<int32_t>({20, 40}, {2147483647, -2147483647 - 1, 0});
+    run_grouped(grouped_kernel<int8_t, int8_t, int32_t>(g), {low, also, sums});
+    auto high = dense<uint8_t>({20, 100}, {uint8_t{255}}),
+         most = dense<uint8_t>({100, 40}, {uint8_t{255}});
+    run_grouped(grouped_kernel<uint8_t, uint8_t, int32_t>(g), {high, most, sums});
+    run_grouped(grouped_kernel<uint8_t, int8_t, int32_t>(g), {high, also, sums});
+}
+
+TEST(GroupedProducts, operands_that_the_program_widens) {
+    for (auto g : {GroupedCase{33, 65, 70}, {7, 100, 64}}) {
+        run_grouped(grouped_kernel<int8_t, int8_t, int32_t>(g, true),
+                    {every_value<int8_t>({g.m, g.k}, 128), every_value<int8_t>({g.k, g.n}, 3),
+                     integer_view<int32_t>({g.m, g.n}, 3)});
+        run_grouped(grouped_kernel<bfloat16, bfloat16, float>(g, true),
+                    {integer_view<bfloat16>({g.m, g.k}, 1), integer_view<bfloat16>({g.k, g.n}, 2),
+                     integer_view<float>({g.m, g.n}, 3)});
+    }
+}
+
+TEST(GroupedProducts, bf16_sums_of_small_integers_are_exact) {
+    int next = 0;
+    for (auto g : {GroupedCase{1, 1, 1},
+                   {5, 16, 7},
+                   {17, 33, 61},
+                   {33, 65, 70},
+                   {64, 128, 64},
+                   {40, 20, 3, 16, 16, 8},
+                   {30, 50, 90, 32, 64, 5}}) {
+        for (int form : {next & 7, (next + 5) & 7}) {
+            ++next;
+            g.transpose_a = form & 1;
+            g.transpose_b = form & 2;
+            g.loop = form & 4;
+            SCOPED_TRACE(std::to_string(g.m) + " form " + std::to_string(form));
+            run_grouped(grouped_kernel<bfloat16, bfloat16, float>(g),
+                        {integer_view<bfloat16>(grouped_extents(g.transpose_a, g.m, g.k), 1),
+                         integer_view<bfloat16>(grouped_extents(g.transpose_b, g.k, g.n), 2),
+                         integer_view<float>({g.m, g.n}, 3)});
+            if (HasFailure()) {
+                return;
+            }
+        }
+    }
+}
+
+TEST(GroupedProducts, bf16_sums_of_fractions_stay_within_their_bound) {
+    GroupedCase g{65, 70, 500};
+    run_grouped(grouped_kernel<bfloat16, bfloat16, float>(g),
+                {random_view<bfloat16>({g.m, g.k}, 1), random_view<bfloat16>({g.k, g.n}, 2),
+                 random_view<float>({g.m, g.n}, 3)},
+                500 * 0x1p-23);
+}
+
+TEST(GroupedProducts, bf16_specials_reach_the_sums) {
+    GroupedCase g{20, 40, 40};
+    std::vector<bfloat16> specials(41, bfloat16{0.5f});
+    specials[3] = bfloat16{std::numeric_limits<float>::infinity()};
+    specials[17] = bfloat16{-std::numeric_limits<float>::infinity()};
+    specials[30] = bfloat16{std::numeric_limits<float>::quiet_NaN()};
+    specials[36] = bfloat16{0.0f};
+    run_grouped(grouped_kernel<bfloat16, bfloat16, float>(g),
+                {dense<bfloat16>({g.m, g.k}, specials), integer_view<bfloat16>({g.k, g.n}, 2, 1),
+                 integer_view<float>({g.m, g.n}, 3)});
+}
+
+TEST(GroupedProducts, ordered_bf16_keeps_subnormal_products) {
+    GroupedCase g{20, 40, 33};
+    std::vector<bfloat16> tiny{bfloat16{0x1p-130f}, bfloat16{-0x1p-100f}, bfloat16{0x1p-133f}};
+    std::vector<bfloat16> others{bfloat16{0x1p100f}, bfloat16{0x1p-30f}, bfloat16{1.0f}};
+    run_grouped(grouped_kernel<bfloat16, bfloat16, float>(g, false, true),
+                {dense<bfloat16>({g.m, g.k}, tiny), dense<bfloat16>({g.k, g.n}, others),
+                 dense<float>({g.m, g.n}, {0.0f})});
 }

@@ -15,7 +15,7 @@ namespace {
 enum AddressSpace : unsigned { GLOBAL = 1, SHARED = 3 };
 
 const target::MatrixAtom &atom_of(const ir::Operation &op) {
-    const auto &shape = op.get<ir::MatrixPayload>();
+    const auto &shape = op.get<ir::MultiplyMatrixPayload>();
     const auto *atom = target::find_atom(op.operand(0)->scalar(), op.operand(1)->scalar(),
                                          op.result()->scalar(), shape.m, shape.n, shape.k);
     require(atom != nullptr, "multiply_matrix names no row of the table of atoms");

@@ -65,6 +65,14 @@ llvm::Value *Emitter::lane_mask(llvm::Value *count, unsigned lanes) {
         return llvm::ConstantVector::get(bits);
     }
     auto *positive = intrinsic(llvm::Intrinsic::smax, {count, _b.getInt64(0)});
+    if (_has_avx512 && (lanes == 32 || lanes == 64)) {
+        // A word of bits that a mask register takes, where comparing would take several vectors.
+        auto *some = _b.CreateNot(_b.CreateShl(_b.getInt64(-1), _b.CreateAnd(positive, 63)));
+        auto *all = _b.CreateICmpUGE(positive, _b.getInt64(lanes));
+        auto *bits = _b.CreateSelect(all, _b.getInt64(-1), some);
+        return _b.CreateBitCast(_b.CreateTrunc(bits, _b.getIntNTy(lanes)),
+                                llvm::FixedVectorType::get(_b.getInt1Ty(), lanes));
+    }
     auto *limited = intrinsic(llvm::Intrinsic::smin, {positive, _b.getInt64(lanes)});
     auto *narrow = _b.CreateTrunc(limited, _b.getInt32Ty());
     llvm::SmallVector<uint32_t, 64> numbers;
@@ -112,6 +120,9 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         case Opcode::REDUCE_LANES: return reduce_lanes(op);
         case Opcode::SCALE: return scale(op);
         case Opcode::TABLE: return table(op);
+        case Opcode::REGROUP: return _b.CreateBitCast(operand(op, 0), type_of(*result));
+        case Opcode::DOT: return dot(op);
+        case Opcode::MATRIX: matrix(op); return nullptr;
         case Opcode::ARGUMENT: {
             auto word = op.get<ir::IndexPayload>().index;
             auto *address = _b.CreateConstGEP1_64(_b.getInt64Ty(), operand(op, 0),

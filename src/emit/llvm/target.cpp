@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/llvm/target.h"
 
+#include "target/cpu.h"
+
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -126,8 +128,10 @@ CpuTarget host_cpu() {
         CpuTarget target;
         target.cpu = llvm::sys::getHostCPUName().str();
         for (const auto &feature : llvm::sys::getHostCPUFeatures()) {
+            bool usable = feature.getValue() && (!feature.getKey().starts_with("amx") ||
+                                                 target::matrix_registers_granted());
             target.features += (target.features.empty() ? "" : ",") +
-                               std::string{feature.getValue() ? "+" : "-"} + feature.getKey().str();
+                               std::string{usable ? "+" : "-"} + feature.getKey().str();
         }
         return target;
     }();

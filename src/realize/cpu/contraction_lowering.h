@@ -132,6 +132,49 @@ private:
     void transpose_block(const TransposedBlock &block, Point &point, ir::Value *position);
     Values transpose(Values rows);
 
+    // Panels of groups of narrow elements (contraction_groups.cpp).
+    struct GroupSource {
+        Side side;
+        const ir::Value *value;
+        ir::DimExtent steps;///< the contracted dimension that is grouped
+    };
+    [[nodiscard]] GroupSource group_source(Side side) const;
+    [[nodiscard]] int64_t group_words() const;
+    void fill_groups(Side side, Point &point);
+    void fill_along_steps(const GroupSource &source, Point &point, ir::Value *first_word);
+    void fill_along_axis(const GroupSource &source, Point &point, ir::Value *first_word);
+    void write_words(Side side, ir::Value *word, ir::Value *place, ir::Value *words);
+    void write_transposed(const GroupSource &source, Values words, ir::Value *first,
+                          ir::Value *second, int64_t count);
+    ir::Value *interleaved(const GroupSource &source, Point &point, ir::Value *first_step,
+                           int64_t steps);
+    ir::Value *joined(ir::Value *a, ir::Value *b, int width);
+    ir::Value *as_words(Side side, ir::Value *elements);
+    void fill_rest(Side side);
+    Values no_words();
+    void ask_for_steps(const GroupSource &source, const Point &point, ir::Value *first_step,
+                       int64_t steps);
+    [[nodiscard]] bool offsets_factors() const;
+
+    // Products of groups (contraction_atoms.cpp).
+    void dot_block(Point &point, const RegisterBlock &block);
+    void each_matrix_block(const ColumnBlock &columns,
+                           const std::function<void(const RegisterBlock &, ir::Value *left)> &body);
+    void matrix_column_block(Point &point, const ColumnBlock &columns);
+    ir::Value *first_sum(const RegisterBlock &block);
+    void move_matrix_sums(ir::MatrixAction action, const RegisterBlock &block);
+    void matrix_start(Point &point, const RegisterBlock &block, ir::Value *left);
+    void matrix_steps(Point &point, const RegisterBlock &block);
+    void matrix_step(const Point &point, const RegisterBlock &block, int heights,
+                     ir::Value *panel_word, ir::Value *word);
+    ir::Value *matrix_row_address(const Point &point, ir::Value *row, ir::Value *word);
+    ir::Value *matrix_row_pitch();
+    void matrix_sums(Point &point, const RegisterBlock &block, ir::Value *left,
+                     const std::function<void(Point &, ir::Value *)> &body);
+    void configure_matrices();
+    void matrix(ir::MatrixPayload payload, const Values &operands = {});
+    ir::Value *sums_as(ScalarType type, ir::Value *value);
+
     [[nodiscard]] int lanes() const { return _columns.empty() ? 1 : _c.lanes; }
     /// Columns of a whole register block.
     [[nodiscard]] int64_t block_width() const { return int64_t{_c.vectors} * lanes(); }
@@ -154,6 +197,7 @@ private:
     const plan::Contraction &_c;
     DimExtents _columns, _rows;
     ScalarType _type{}, _wide{};
+    ir::GroupFactors _factors{};///< of the scalar and the vector operand, when they are grouped
     std::unordered_map<uint32_t, ir::Value *> _ends;
     PanelSet _panels[2];
     ir::Value *_panel_begin = nullptr, *_panel_end = nullptr;///< steps of the current panel

@@ -60,12 +60,18 @@ int64_t ContractionLowering::row_pitch(int64_t depth) const {
 
 int64_t ContractionLowering::panel_elements(Side side, int64_t depth) const {
     auto extent = axis_of(side).extent;
+    if (_c.atom == plan::Atom::MATRIX && side == Side::SCALAR) {
+        extent = (extent + plan::matrix_rows - 1) / plan::matrix_rows * plan::matrix_rows;
+    }
     return side == Side::VECTOR
                ? depth * ((extent + panel_width() - 1) / panel_width()) * panel_width()
                : extent * row_pitch(depth);
 }
 
 void ContractionLowering::fill_panels(Side side, Point &point) {
+    if (_c.atom != plan::Atom::MULTIPLY_ADD) {
+        return fill_groups(side, point);
+    }
     nest_positions(0, _b.index(0), [&](ir::Value *position) {
         for (size_t p = 0; p < _c.products.size(); ++p) {
             fill_panel({side, p}, 0, point, position);
@@ -98,6 +104,10 @@ int64_t ContractionLowering::panel_depth(size_t product) const {
     int64_t depth = 1;
     for (const auto *nest : _c.nests) {
         depth *= trips(*nest);
+    }
+    if (_c.atom != plan::Atom::MULTIPLY_ADD) {
+        auto words = depth * group_words();
+        return _c.atom == plan::Atom::DOT ? words : (words + lanes() - 1) / lanes() * lanes();
     }
     for (const auto &d : contracted(product)) {
         depth *= d.extent;

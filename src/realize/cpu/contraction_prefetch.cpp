@@ -39,6 +39,7 @@ void ContractionLowering::prefetch_next_panel(const RegisterBlock &block) {
     for (const auto &d : contracted(0)) {
         depth *= d.extent;
     }
+    depth = _c.atom == plan::Atom::MULTIPLY_ADD ? depth : group_words();
     for (const auto &d : _rows) {
         rows *= d.extent;
     }
@@ -63,7 +64,8 @@ void ContractionLowering::prefetch_next_panel(const RegisterBlock &block) {
 /// The lines of the block's rows that the step after this one reads; in the last step, those that the block
 /// below starts with.
 void ContractionLowering::prefetch_rows(const Point &point, const RegisterBlock &block) {
-    const auto *operand = this->operand(Side::SCALAR, 0);
+    const auto *operand = _c.atom == plan::Atom::MULTIPLY_ADD ? this->operand(Side::SCALAR, 0)
+                                                              : group_source(Side::SCALAR).value;
     const auto &load = *operand->definition();
     const auto &nest = *_c.nests.front();
     DimExtent along{Dim{}, 1};

@@ -28,6 +28,9 @@ Point ContractionLowering::element(const Point &point, ir::Value *row, int vecto
 }
 
 void ContractionLowering::register_block(Point &point, const RegisterBlock &block) {
+    if (_c.atom == plan::Atom::DOT) {
+        return dot_block(point, block);
+    }
     Values accumulators;
     auto *row = block.row;
     int height = block.height, vectors = block.columns.vectors;

@@ -25,6 +25,13 @@ ContractionLowering::ContractionLowering(Lowering &lowering, const plan::Contrac
     _type = _c.result->scalar();
     // Narrow accumulators are kept in f32; ordered ones round to their type at every step.
     _wide = is_half(_type) ? ScalarType::FLOAT32 : _type;
+    if (_c.atom != plan::Atom::MULTIPLY_ADD) {
+        auto factors = plan::group_factors(group_source(Side::SCALAR).value->scalar(),
+                                           group_source(Side::VECTOR).value->scalar());
+        require(factors.has_value() && _columns.size() && _rows.size() == 1,
+                "products of groups are planned for narrow elements of matrices");
+        _factors = *factors;
+    }
 }
 
 void ContractionLowering::run() {
@@ -50,6 +57,9 @@ void ContractionLowering::run() {
         }
     }
     _ends = _l.clip_loops(_c.epilogue, space, point);
+    if (_c.atom == plan::Atom::MATRIX) {
+        configure_matrices();
+    }
     plain_loops(outer_dims(), 0, point, [&](Point &inner) {
         for (auto side : {Side::VECTOR, Side::SCALAR}) {
             if (const auto *panel = panel_plan(_c, side)) {
@@ -61,6 +71,9 @@ void ContractionLowering::run() {
         }
         column_blocks(inner);
     });
+    if (_c.atom == plan::Atom::MATRIX) {
+        matrix({ir::MatrixAction::RELEASE});
+    }
     _b.forget_reads();
     _l._written.clear();
     _l._stores_in_step = false;
@@ -151,7 +164,9 @@ void ContractionLowering::column_blocks(Point &point) {
 
 /// One block of columns: all steps in registers, or panel by panel where the plan says so.
 void ContractionLowering::column_block(Point &point, const ColumnBlock &columns) {
-    if (_c.panel_steps == 0) {
+    if (_c.atom == plan::Atom::MATRIX) {
+        matrix_column_block(point, columns);
+    } else if (_c.panel_steps == 0) {
         row_blocks(point, columns);
     } else {
         panel_loop(point, columns);

@@ -299,6 +299,7 @@ protected:
     const ir::Operation *_root = nullptr;  ///< the `parallel` whose instances are tasks
     ir::Value *_task = nullptr;            ///< number of the instance under way
     Values _task_extents;                  ///< of its domain
+    int64_t _band = 0;                     ///< see plan::Phase
     std::unordered_map<const plan::PanelPlan *, int64_t> _shared_offsets;
     std::unordered_set<const ir::Value *> _written;///< storage that the current step writes
     std::vector<ir::Report> _reports;

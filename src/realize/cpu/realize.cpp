@@ -71,6 +71,15 @@ void Lowering::bind_task(const ir::Operation &nest, const Values &extents, ir::V
         }
         return;
     }
+    if (_band) {
+        auto *whole = _b.mul(extents[0], _b.index(_band));
+        auto *first = _b.mul(_b.div(task, whole), _b.index(_band));
+        auto *rest = _b.rem(task, whole);
+        auto *width = _b.minimum(_b.index(_band), _b.sub(extents[1], first));
+        _scalars[body->argument(0)] = _b.div(rest, width);
+        _scalars[body->argument(1)] = _b.add(first, _b.rem(rest, width));
+        return;
+    }
     auto *rest = task;
     for (size_t i = extents.size(); i-- > 0;) {
         _scalars[body->argument(i)] = i == 0 ? rest : _b.rem(rest, extents[i]);
@@ -84,6 +93,7 @@ void Lowering::lower_phase(const plan::Phase &phase, const std::string &name, Ph
     out.task_us = phase.task_us;
     begin_function(name);
     _root = phase.nest;
+    _band = phase.band;
     if (!phase.nest) {
         out.task_count = 1;
         lower_block(phase.block);

@@ -236,7 +236,7 @@ Values WarpMatrices::steps_at(size_t product, const Panels &panels, ir::Value *s
         for (auto *b : across) {
             auto *sum = joined(sums, at, count);
             auto *next = _b.fixed(Opcode::MULTIPLY_MATRIX, {a, b, sum},
-                                  ir::MatrixPayload{_atom.m, _atom.n, _atom.k}, type);
+                                  ir::MultiplyMatrixPayload{_atom.m, _atom.n, _atom.k}, type);
             for (size_t i = 0; i < count; ++i) {
                 sums[at + i] = _b.pure(Opcode::EXTRACT_LANE, {next},
                                        ir::IndexPayload{static_cast<int64_t>(i)},

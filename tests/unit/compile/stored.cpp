@@ -101,6 +101,10 @@ TEST(StoredKernels, have_another_key_for_each_option_that_changes_them) {
         {"l1_bytes", [](auto &o) { o.facts->l1_bytes = 1 << 10; }},
         {"l2_bytes", [](auto &o) { o.facts->l2_bytes = 1 << 12; }},
         {"threads", [](auto &o) { o.facts->threads = 7; }},
+        {"dot_bf16", [](auto &o) { o.facts->dot_bf16 = true; }},
+        {"dot_int8", [](auto &o) { o.facts->dot_int8 = true; }},
+        {"matrix_bf16", [](auto &o) { o.facts->matrix_bf16 = true; }},
+        {"matrix_int8", [](auto &o) { o.facts->matrix_int8 = true; }},
         {"may_alias", [](auto &o) { o.may_alias = true; }},
         {"own facts", [](auto &o) { o.facts.reset(); }},
     };

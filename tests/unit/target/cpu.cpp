@@ -32,6 +32,19 @@ TEST(CpuLevels, each_level_has_the_vectors_of_its_name) {
     }
 }
 
+TEST(CpuFacts, products_of_narrow_elements_need_their_features) {
+    const std::string vectors = "+avx2,+avx512f,+avx512vl,+avx512bw";
+    auto plain = cpu_facts(vectors, 1);
+    EXPECT_FALSE(plain.dot_bf16 || plain.dot_int8 || plain.matrix_bf16 || plain.matrix_int8);
+    auto dots = cpu_facts(vectors + ",+avx512bf16,+avx512vnni,-amx-tile,-amx-bf16", 1);
+    EXPECT_TRUE(dots.dot_bf16 && dots.dot_int8 && !dots.matrix_bf16 && !dots.matrix_int8);
+    auto all = cpu_facts(vectors + ",+avx512bf16,+avx512vnni,+amx-tile,+amx-bf16,+amx-int8", 1);
+    EXPECT_TRUE(all.matrix_bf16 && all.matrix_int8);
+    // An AVX2 processor has dot products of bytes only.
+    auto client = cpu_facts("+avx2,+avxvnni", 1);
+    EXPECT_TRUE(client.dot_int8 && !client.dot_bf16);
+}
+
 TEST(CpuLevels, a_higher_level_runs_only_where_the_lower_ones_do) {
     bool below = true;
     for (const auto &level : cpu_levels()) {

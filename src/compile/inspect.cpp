@@ -65,7 +65,9 @@ GpuForms gpu_forms(const Kernel &kernel, const std::string &architecture, bool l
                           target::cuda_names()};
     }
     const auto &candidate = *module_of(kernel);
-    auto made = compiler::realize_blocks(candidate, {});
+    compiler::BlockOptions how;
+    how.gpu = facts;
+    auto made = compiler::realize_blocks(candidate, how);
     GpuForms forms;
     forms.plan = std::move(made.plan);
     forms.machine = ir::print(*made.program.machine);

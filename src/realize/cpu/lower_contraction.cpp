@@ -65,7 +65,10 @@ void ContractionLowering::run() {
             if (const auto *panel = panel_plan(_c, side)) {
                 lay_out_panels(side);
                 if (!panel->shared) {
-                    fill_panels(side, inner);
+                    // Panels are filled to the ends of their tiles, whatever rows and columns are computed.
+                    auto whole = inner.derived();
+                    whole.clips.clear();
+                    fill_panels(side, whole);
                 }
             }
         }

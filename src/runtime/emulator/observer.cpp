@@ -4,6 +4,7 @@
 #include "ir/operation.h"
 
 #include <algorithm>
+#include <bit>
 #include <variant>
 
 namespace luisa::tile::emulator {
@@ -121,7 +122,9 @@ bool Observer::access(const Where &where, const void *address, int64_t bytes, em
                                   std::to_string(bytes) + " bytes outside of all memory",
                               line_of(at)};
         }
-        if (auto align = alignment_of(at); begin % align != 0) {
+        // Of a vector with a mask, each element is an access of its own.
+        auto whole = std::bit_floor(static_cast<uint64_t>(bytes));
+        if (auto align = std::min<uint64_t>(alignment_of(at), whole); begin % align != 0) {
             inside = false;
             throw BoundsError{text_of(where) +
                                   (kind == emit::AccessKind::READ ? " reads " : " writes ") +

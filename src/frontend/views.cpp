@@ -122,8 +122,8 @@ Value *fit_into_box(Capture &c, Value *tile, const std::vector<ir::DimExtent> &b
         if (!fits && !(d.dim.is_positional() && d.extent == 1)) {
             auto *op = tile->definition();
             fail(ErrorKind::SHAPE,
-                 "store: a tile of shape " + ir::dims_text(*tile->type()) + " into a box of shape " +
-                     ir::dims_text(*c.module->tile(tile->scalar(), box)) +
+                 "store: a tile of shape " + ir::dims_text(*tile->type()) +
+                     " into a box of shape " + ir::dims_text(*c.module->tile(tile->scalar(), box)) +
                      ": its dimensions are not those of the box",
                  loc,
                  op && op->loc.known() ? std::vector<Error::Note>{{"tile made here", op->loc}}

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -26,6 +27,7 @@ struct State {
     std::map<std::string, Fault> faults;
     std::map<std::string, int> calls;
     std::map<DevicePointer, size_t> memory;
+    std::map<DevicePointer, size_t> lent;///< memory of the device that others made
     size_t limit = size_t{1} << 30, used = 0;
     int pending = 0;///< what the next wait for the device gives
     int version = 13000, devices = 2, sm = 90;
@@ -77,6 +79,7 @@ FAKE void fake_reset() {
     s.calls.clear();
     s.limit = size_t{1} << 30;
     s.pending = 0;
+    s.lent.clear();
     s.version = 13000;
     s.devices = 2;
     s.sm = 90;
@@ -105,6 +108,10 @@ FAKE void fake_set_machine(int version, int devices, int sm) {
     state().version = version;
     state().devices = devices;
     state().sm = sm;
+}
+FAKE void fake_lend(const void *address, size_t bytes) {
+    std::lock_guard lock{state().mutex};
+    state().lent[reinterpret_cast<DevicePointer>(address)] = bytes;
 }
 FAKE void fake_set_log(const char *text) {
     std::lock_guard lock{state().mutex};
@@ -223,12 +230,11 @@ FAKE int cuMemGetInfo_v2(size_t *free, size_t *total) {
 }
 FAKE int cuPointerGetAttribute(void *value, int attribute, DevicePointer pointer) {
     ENTER("cuPointerGetAttribute");
-    auto next = s.memory.upper_bound(pointer);
-    if (next == s.memory.begin() || attribute != 2) {
-        return INVALID_VALUE;
-    }
-    --next;
-    if (pointer >= next->first + next->second) {
+    auto holds = [&](const std::map<DevicePointer, size_t> &memory) {
+        auto next = memory.upper_bound(pointer);
+        return next != memory.begin() && pointer < std::prev(next)->first + std::prev(next)->second;
+    };
+    if (attribute != 2 || (!holds(s.memory) && !holds(s.lent))) {
         return INVALID_VALUE;
     }
     *static_cast<unsigned *>(value) = 2;

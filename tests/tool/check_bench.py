@@ -56,7 +56,8 @@ def check_row(row):
     if list(row) != KEYS:
         problems.append(f"{where}: keys {list(row)}")
         return
-    check(row["device"] == "cpu" and row["dtype"] == "f32" and row["mode"] is None, where)
+    types = ("f32", "bf16", "int8") if row["suite"] == "gemm" else ("f32",)
+    check(row["device"] == "cpu" and row["dtype"] in types and row["mode"] is None, where)
     check(row["ours_us"] > 0 and row["compile_ms"] > 0, f"{where}: times")
     check(row["limit"] in ("fma", "memory", "l2", "latency"), f"{where}: {row['limit']}")
     check(row["limit_fraction"] > 0, f"{where}: limit_fraction {row['limit_fraction']}")
@@ -78,11 +79,12 @@ def measure(program, arguments, check_one=check_row):
 
 def check_suites(program):
     rows, text = measure(program, ["gemm", "rows"])
-    names = [(r["suite"], r["case"]) for r in rows]
+    names = [(r["suite"], r["case"], r["dtype"]) for r in rows]
     check(len(set(names)) == len(names), "a case was measured twice")
+    check({r["dtype"] for r in rows if r["suite"] == "gemm"} == {"f32", "bf16", "int8"}, "types of products")
     for name in (("gemm", "256x256x256"), ("gemm", "1024x1024x1024-swapped"),
                  ("rows", "1024x4097-layernorm")):
-        check(name in names, f"{name} was not measured")
+        check((*name, "f32") in names, f"{name} was not measured")
         check(name[1] in text, f"the table lacks {name[1]}")
     for row in rows:
         check(row["peer"] is None and row["ratio"] is None, f"{row['case']}: a peer nobody asked for")

@@ -19,11 +19,11 @@ struct Phase {
     std::string function;
     int64_t instances = 1;   ///< portions: blocks beyond them do nothing; -1: known at launch only
     int threads = 32;        ///< a block; whole warps of 32
-    int resident = 0;        ///< blocks that registers of a multiprocessor suffice for; 0: any
     size_t shared_bytes = 0; ///< a block
     size_t scratch_bytes = 0;///< a block, in global memory
     /// Argument words that are addresses of what nothing writes while the kernel runs.
     std::vector<int64_t> constant_views{};
+    int resident = 0;///< blocks that registers of a multiprocessor suffice for; 0: any
 };
 
 /// A kernel in Machine form with what its launches need.

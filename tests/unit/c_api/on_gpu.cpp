@@ -72,6 +72,7 @@ TEST_F(ApiOnGpu, submits_to_the_streams_of_others) {
 TEST_F(ApiOnGpu, imported_memory_goes_back_with_its_handle) {
     int deleted = 0;
     float number = 0;
+    lend(&number, 4 * sizeof number);
     int64_t four = 4;
     dlpack::Managed foreign;
     foreign.context = &deleted;

@@ -36,6 +36,10 @@ protected:
     void set_machine(int version, int devices, int sm) {
         function<void(int, int, int)>("fake_set_machine")(version, devices, sm);
     }
+    /// Memory of the test stands for memory of the device that another library made.
+    void lend(const void *address, size_t bytes) {
+        function<void(const void *, size_t)>("fake_lend")(address, bytes);
+    }
     void set_log(const char *text) { function<void(const char *)>("fake_set_log")(text); }
     /// From now on kernels have a report buffer.
     void read_reports() { function<void()>("fake_read_reports")(); }

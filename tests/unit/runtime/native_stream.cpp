@@ -49,6 +49,7 @@ TEST_F(NativeStream, is_left_alone_when_the_device_is_broken) {
         Stream stream{device, {.native = nullptr}};
         // No memory of the device's own, which a broken context would keep.
         float numbers[4];
+        lend(numbers, sizeof numbers);
         Tensor<float, 1> y{numbers, {4}};
         stream << device.jit(storing())(y).dispatch();
         fail_device(ILLEGAL_ADDRESS);

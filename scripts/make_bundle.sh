@@ -16,12 +16,7 @@ mkdir -p "$stage/bin" "$stage/lib"
 cp "$build"/bin/* "$stage/bin"
 cp LICENSE README.md "$stage"
 
-# Prints the libraries that the programs load, other than glibc's and the kernel's.
-needed_libraries() {
-    ldd "$build"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
-        grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so'
-}
-needed_libraries | while read -r library; do
+scripts/needed_libraries.sh "$build"/bin/* | while read -r library; do
     cp -L "$library" "$stage/lib/$(basename "$library")"
 done
 strip --strip-unneeded "$stage"/bin/* "$stage"/lib/*

@@ -20,8 +20,7 @@ done
 # What tests read of the sources.
 cp -r "$here/../tests/tool" "$here/../tests/conformance" "$stage/tests"
 find "$stage/tests" -name '*.cpp' -delete
-ldd "$stage"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
-    grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so' |
+"$here"/needed_libraries.sh "$stage"/bin/* |
     while read -r library; do
         [[ -e $stage/lib/$(basename "$library") ]] || cp -L "$library" "$stage/lib"
     done

@@ -14,8 +14,7 @@ rm -rf "$stage" "$out"
 mkdir -p "$stage/bin" "$stage/lib" "$stage/tests" "$out"
 cp -L "$build"/lib/libluisa_tile.so.[0-9].[0-9] "$stage/lib"
 cp "$build"/bin/luisa-tile{,-bench} "$stage/bin"
-ldd "$stage"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
-    grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so' |
+"$here"/scripts/needed_libraries.sh "$stage"/bin/* |
     while read -r library; do
         [[ -e $stage/lib/$(basename "$library") ]] || cp -L "$library" "$stage/lib"
     done

@@ -88,6 +88,7 @@ private:
     bool match_contraction(const ir::Operation &op, Contraction &out);
     /// Whether no step of a chain of products stands in the way; else `why` says what does.
     bool match_steps(const ir::Operation &op, Contraction &out, const char *&why);
+    bool match_products(Contraction &out, const char *&why);
     void shape_contraction(Contraction &contraction);
     static void shape_thread_block(Contraction &contraction);
     void stage_contraction(Contraction &contraction) const;

@@ -103,6 +103,11 @@ bool BlockPlanner::match_steps(const ir::Operation &op, Contraction &out, const 
     }
     out.initial = op.operand(op.operand_count() - 1);
     out.result = op.result();
+    return match_products(out, why);
+}
+
+/// Whether register blocks can hold the sums of all products of a chain and evaluate their operands.
+bool BlockPlanner::match_products(Contraction &out, const char *&why) {
     why = "sums of this element type are rounded at every step";
     if (!accumulates_wide(out.result->scalar())) {
         return false;

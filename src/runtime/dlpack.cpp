@@ -233,7 +233,7 @@ Argument import_dlpack(const Device &device, Managed *managed, SourceLoc loc) {
 
 ManagedVersioned *export_versioned(const Device &device, const Argument &tensor, SourceLoc loc) {
     auto *managed = export_as<ManagedVersioned>(device, tensor, loc);
-    managed->flags = tensor.read_only ? READ_ONLY : 0;
+    managed->flags = tensor.read_only ? uint64_t{READ_ONLY} : 0;
     return managed;
 }
 

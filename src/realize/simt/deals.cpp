@@ -22,7 +22,6 @@ int64_t count_of(const std::vector<ir::DimExtent> &dims) {
     return count;
 }
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }// namespace
 

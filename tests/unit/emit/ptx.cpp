@@ -174,12 +174,14 @@ TEST(Ptx, what_an_architecture_does_not_allow_is_an_error) {
         }
         return "nothing";
     };
-    EXPECT_EQ(message(ResourceError{""}, [&] { ptx_of(module, "sm_90", 8, 2048); }),
-              "function 'f' has 2048 threads a block, sm_90 has at most 1024");
-    EXPECT_EQ(message(ResourceError{""}, [&] { ptx_of(module, "sm_90", 600); }),
+    EXPECT_EQ(
+        message(ResourceError{""}, [&] { static_cast<void>(ptx_of(module, "sm_90", 8, 2048)); }),
+        "function 'f' has 2048 threads a block, sm_90 has at most 1024");
+    EXPECT_EQ(message(ResourceError{""}, [&] { static_cast<void>(ptx_of(module, "sm_90", 600)); }),
               "the kernel's arguments take 4808 bytes, sm_90 passes at most 4096; use fewer views");
-    EXPECT_EQ(message(TargetError{""}, [&] { ptx_of(module, "sm_90a", 8, 128, 78); }),
-              "PTX 7.8 for sm_90a, expected 8.0 to 9.0");
+    EXPECT_EQ(
+        message(TargetError{""}, [&] { static_cast<void>(ptx_of(module, "sm_90a", 8, 128, 78)); }),
+        "PTX 7.8 for sm_90a, expected 8.0 to 9.0");
 }
 
 TEST(Ptx, assembles_without_spills_or_frames) {

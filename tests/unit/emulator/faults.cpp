@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/blocks.h"
 #include "ir/text.h"
-#include "runtime/emulator/observer.h"
-#include "runtime/emulator/team.h"
+#include "unit/emulator/observed.h"
 
 #include <gtest/gtest.h>
 
@@ -38,12 +37,9 @@ const char *const doubling = R"(kernel @k(%A: view<const f32, 1 x 40>, %C: view<
 
 /// A run on views of so many rows of 40 elements that begin `shift` elements after a multiple of 16 bytes: aligned
 /// views and others have code of their own.
-struct ObservedRun {
+struct ObservedRun : Finding {
     ObservedRun(const ir::Module &machine, const simt::Phase &phase, size_t rows = 24,
                 size_t shift = 0) {
-        auto target = emit::host_cpu();
-        target.observed = true;
-        auto code = emit::compile(machine, target);
         std::vector<float> a(rows * 40 + shift);
         for (size_t i = 0; i < a.size(); ++i) {
             a[i] = static_cast<float>(i % 7) / 4;
@@ -51,51 +47,14 @@ struct ObservedRun {
         result.assign(rows * 40 + shift, -1.f);
         // Views: address, extents, strides.
         auto begin = [&](std::vector<float> &v) { return reinterpret_cast<uint64_t>(&v[shift]); };
-        std::vector<uint64_t> words{begin(a), rows, 40, 40, 1, begin(result), rows, 40, 40, 1};
-        std::vector<char> scratch(phase.scratch_bytes + 128);
         emulator::Observer observer;
         observer.add_memory(a.data(), a.size() * 4, "view A", true);
         observer.add_memory(result.data(), result.size() * 4, "view C", true);
-        observer.add_memory(scratch.data(), scratch.size(), "scratch memory", false);
-        emulator::Launch launch;
-        launch.run = reinterpret_cast<emulator::KernelFunction>(
-            reinterpret_cast<void (*)()>(code->function(phase.function)));
-        launch.args = words.data();
-        launch.scratch = scratch.data();
-        launch.threads = phase.threads;
-        launch.shared_bytes = phase.shared_bytes;
-        launch.observer = &observer;
-        launch.seed = 5;
-        try {
-            emulator::run_block(launch, 0);
-        } catch (const Error &e) {
-            kind = e.kind();
-            error = e.what();
-            line = e.location().line;
-        }
+        Finding::operator=(run_observed(
+            machine, phase, {begin(a), rows, 40, 40, 1, begin(result), rows, 40, 40, 1}, observer));
     }
     std::vector<float> result;
-    std::string error;
-    ErrorKind kind{};
-    uint32_t line = 0;///< of the source above
 };
-
-void find_all(const ir::Region &region, ir::Opcode opcode, std::vector<ir::Operation *> &found) {
-    for (auto *op : region) {
-        if (op->opcode() == opcode) {
-            found.push_back(op);
-        }
-        for (auto *inner : op->regions()) {
-            find_all(*inner, opcode, found);
-        }
-    }
-}
-
-std::vector<ir::Operation *> all_of(const ir::Module &machine, ir::Opcode opcode) {
-    std::vector<ir::Operation *> found;
-    find_all(*machine.functions().front().body, opcode, found);
-    return found;
-}
 
 }// namespace
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/blocks.h"
 #include "ir/text.h"
-#include "runtime/emulator/observer.h"
-#include "runtime/emulator/team.h"
+#include "unit/emulator/observed.h"
 
 #include <gtest/gtest.h>
 
@@ -41,59 +40,23 @@ std::string product_text(const char *type) {
 )";
 }
 
-struct StagedRun {
+struct StagedRun : Finding {
     StagedRun(const ir::Module &machine, const simt::Phase &phase, size_t bytes) {
-        auto target = emit::host_cpu();
-        target.observed = true;
-        auto code = emit::compile(machine, target);
         // 1.0 in every element: f32 or bf16.
         std::vector<uint32_t> a(edge * depth, bytes == 4 ? 0x3f800000u : 0x3f803f80u), b = a;
         result.assign(edge * edge, -1.f);
-        std::vector<uint64_t> words{reinterpret_cast<uint64_t>(a.data()),      64, 96, 96, 1,
-                                    reinterpret_cast<uint64_t>(b.data()),      96, 64, 64, 1,
-                                    reinterpret_cast<uint64_t>(result.data()), 64, 64, 64, 1};
-        std::vector<char> scratch(phase.scratch_bytes + 128);
         emulator::Observer observer;
         observer.add_memory(a.data(), a.size() * 4, "view A", true);
         observer.add_memory(b.data(), b.size() * 4, "view B", true);
         observer.add_memory(result.data(), result.size() * 4, "view C", true);
-        emulator::Launch launch;
-        launch.run = reinterpret_cast<emulator::KernelFunction>(
-            reinterpret_cast<void (*)()>(code->function(phase.function)));
-        launch.args = words.data();
-        launch.scratch = scratch.data();
-        launch.threads = phase.threads;
-        launch.shared_bytes = phase.shared_bytes;
-        launch.observer = &observer;
-        launch.seed = 5;
-        try {
-            emulator::run_block(launch, 0);
-        } catch (const Error &e) {
-            error = e.what();
-            line = e.location().line;
-        }
+        Finding::operator=(run_observed(machine, phase,
+                                        {reinterpret_cast<uint64_t>(a.data()), 64, 96, 96, 1,
+                                         reinterpret_cast<uint64_t>(b.data()), 96, 64, 64, 1,
+                                         reinterpret_cast<uint64_t>(result.data()), 64, 64, 64, 1},
+                                        observer));
     }
     std::vector<float> result;
-    std::string error;
-    uint32_t line = 0;
 };
-
-void collect(const ir::Region &region, ir::Opcode opcode, std::vector<ir::Operation *> &found) {
-    for (auto *op : region) {
-        if (op->opcode() == opcode) {
-            found.push_back(op);
-        }
-        for (auto *inner : op->regions()) {
-            collect(*inner, opcode, found);
-        }
-    }
-}
-
-std::vector<ir::Operation *> every(const ir::Module &machine, ir::Opcode opcode) {
-    std::vector<ir::Operation *> found;
-    collect(*machine.functions().front().body, opcode, found);
-    return found;
-}
 
 class StagedFaults : public ::testing::TestWithParam<const char *> {
 protected:
@@ -124,21 +87,21 @@ TEST_P(StagedFaults, nothing_is_found_without_one) {
 }
 
 TEST_P(StagedFaults, a_missed_wait_is_found) {
-    auto waits = every(*forms.program.machine, ir::Opcode::COPY_WAIT);
+    auto waits = all_of(*forms.program.machine, ir::Opcode::COPY_WAIT);
     ASSERT_EQ(waits.size(), 1u);
     forms.program.machine->erase(waits[0]);
     expect_found("no wait");
 }
 
 TEST_P(StagedFaults, a_wait_for_too_few_is_found) {
-    auto waits = every(*forms.program.machine, ir::Opcode::COPY_WAIT);
+    auto waits = all_of(*forms.program.machine, ir::Opcode::COPY_WAIT);
     ASSERT_EQ(waits.size(), 1u);
     ++waits[0]->get<ir::IndexPayload>().index;
     expect_found("late wait");
 }
 
 TEST_P(StagedFaults, a_missed_barrier_is_found) {
-    auto barriers = every(*forms.program.machine, ir::Opcode::BARRIER);
+    auto barriers = all_of(*forms.program.machine, ir::Opcode::BARRIER);
     ASSERT_GE(barriers.size(), 1u);
     forms.program.machine->erase(barriers[0]);
     expect_found("no barrier");
@@ -147,7 +110,7 @@ TEST_P(StagedFaults, a_missed_barrier_is_found) {
 TEST_P(StagedFaults, lines_that_lie_elsewhere_for_one_side_are_found) {
     // Where copies go: lines one unit closer than they are read.
     size_t changed = 0;
-    for (auto *copy : every(*forms.program.machine, ir::Opcode::COPY_ASYNC)) {
+    for (auto *copy : all_of(*forms.program.machine, ir::Opcode::COPY_ASYNC)) {
         for (auto *op = copy->operand(0)->definition(); op && op->opcode() == ir::Opcode::ADDRESS;
              op = op->operand(0)->definition()) {
             if (op->operand_count() == 2 && op->get<ir::AddressPayload>().scale == 1) {

@@ -22,7 +22,6 @@ int64_t count_of(const std::vector<ir::DimExtent> &dims) {
     return count;
 }
 
-
 }// namespace
 
 const plan::Deal *BlockLowering::deal_of(const LoopGroup &group) const {

@@ -3,6 +3,7 @@
 #include "analysis/intervals.h"
 #include "plan/block_planner.h"
 #include "plan/memory_layout.h"
+#include "plan/panels.h"
 
 #include <algorithm>
 #include <set>
@@ -554,6 +555,7 @@ void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
         cut_panels(contraction);
         plan_row_prefetch(contraction);
     }
+    lay_out_panels(contraction);
     record_contraction(contraction);
     auto *result = contraction.result;
     const auto &roles = contraction.roles;

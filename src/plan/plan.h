@@ -86,6 +86,9 @@ struct PanelPlan {
     std::optional<Dim> contiguous_step;
     bool shared = false;            ///< filled once a launch, by tasks of their own
     std::vector<size_t> shared_axes;///< axes of the root domain that the panel depends on
+    /// Of each product: (step, column or row) to a place in the panel, in elements of the sums' type, or in words that
+    /// each hold the steps of a group.
+    std::vector<IndexMap> layouts;
 };
 
 /// How a panel of one operand of a staged product lies in the memory that a block shares: line after line, of which

@@ -151,10 +151,19 @@ struct Printer {
         if (c.stage) {
             staged(c);
         }
+        layouts(c.vector_panel, "vector", "column");
+        layouts(c.scalar_panel, "scalar", "row");
         for (const auto &root : c.epilogue) {
             line("in registers: " + root_text(root));
         }
         --depth;
+    }
+
+    void layouts(const std::optional<PanelPlan> &panel, const char *operand, const char *place) {
+        for (size_t p = 0; panel && p < panel->layouts.size(); ++p) {
+            line(fmt::format("{} panel: (step, {}) -> {}", operand, place,
+                             panel->layouts[p].text()));
+        }
     }
 
     void staged(const Contraction &c) {

@@ -131,6 +131,11 @@ TEST(PanelPlans, of_small_caches_are_those_of_large_matrices) {
               std::string::npos)
         << plan;
     EXPECT_NE(plan.find("panels of"), std::string::npos) << plan;
+    // 128 steps of 64 columns, 16 neighbours a block … and of 64 rows, each with room for a vector behind it.
+    EXPECT_NE(plan.find("vector panel: (step, column) -> affine{(128):("), std::string::npos)
+        << plan;
+    EXPECT_NE(plan.find("scalar panel: (step, row) -> affine{(128):(1), (64):("), std::string::npos)
+        << plan;
 }
 
 namespace {

@@ -45,11 +45,17 @@ const char *disjoint_text(const plan::Root &root) {
                     : ", to places that are not proved distinct";
 }
 
-const char *panel_text(const std::optional<plan::PanelPlan> &panel) {
-    return !panel                   ? "read where it is"
-           : panel->shared          ? "copied into panels once a launch, shared by tasks"
-           : panel->contiguous_step ? "copied into panels, transposed in registers"
-                                    : "copied into panels";
+std::string panel_text(const std::optional<plan::PanelPlan> &panel) {
+    if (!panel) {
+        return "read where it is";
+    }
+    std::string text = panel->shared ? "copied into panels once a launch, shared by tasks"
+                       : panel->contiguous_step ? "copied into panels, transposed in registers"
+                                                : "copied into panels";
+    for (const auto &layout : panel->layouts) {
+        text += "; laid out by " + layout.text();
+    }
+    return text;
 }
 
 std::string steps_text(const plan::Contraction &c) {

@@ -52,7 +52,7 @@ void ContractionLowering::dot_block(Point &point, const RegisterBlock &block) {
                    : _factors == GroupFactors::U8U8 ? GroupFactors::S8U8
                                                     : _factors;
     auto *word_type = _b.module().vector(ScalarType::INT32, static_cast<uint16_t>(_c.lanes));
-    auto *depth = _b.index(panels(Side::VECTOR).of_product.front().depth);
+    auto *depth = _b.index(panels(Side::VECTOR).of_product.front().shape.depth);
     sums = _b.loop(_b.index(0), depth, 1, sums, [&](ir::Value *word, const Values &now) {
         auto next = now;
         auto add = [&](size_t to, ir::Value *a, ir::Value *b) {
@@ -230,7 +230,7 @@ void ContractionLowering::matrix_steps(Point &point, const RegisterBlock &block)
         });
     };
     if (group_words() % matrix_rows != 0) {
-        return over(panels(Side::VECTOR).of_product.front().depth, zero);
+        return over(panels(Side::VECTOR).of_product.front().shape.depth, zero);
     }
     nest_positions(0, zero, [&](ir::Value *position) {
         if (_c.prefetch_rows) {
@@ -294,8 +294,7 @@ ir::Value *ContractionLowering::matrix_row_address(const Point &point, ir::Value
 /// Bytes from one row to the next.
 ir::Value *ContractionLowering::matrix_row_pitch() {
     if (_c.scalar_panel) {
-        auto depth = panels(Side::SCALAR).of_product.front().depth;
-        return _b.index(row_pitch(depth) * element_bytes());
+        return _b.index(panels(Side::SCALAR).of_product.front().shape.neighbour * element_bytes());
     }
     const auto &load = *group_source(Side::SCALAR).value->definition();
     auto axis = static_cast<size_t>(load.result()->type()->find(axis_of(Side::SCALAR).dim));

@@ -256,10 +256,10 @@ void ContractionLowering::write_transposed(const GroupSource &source, Values wor
 
 /// Words after the last step, up to what an atom takes at once.
 void ContractionLowering::fill_rest(Side side) {
-    auto depth = panels(side).of_product.front().depth;
+    auto depth = panels(side).of_product.front().shape.depth;
     int64_t turns = 1;
     for (const auto *nest : _c.nests) {
-        turns *= trips(*nest);
+        turns *= plan::trips(*nest);
     }
     auto filled = turns * group_words();
     if (filled == depth) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "plan/panels.h"
 #include "realize/cpu/lowering.h"
 
 #include <optional>
@@ -92,12 +93,7 @@ private:
     // Panels of operands (contraction_panels.cpp).
     void lay_out_panels(Side side);
     void fill_panels(Side side, Point &point);
-    [[nodiscard]] int64_t trips(const ir::Operation &nest) const;
-    [[nodiscard]] int64_t panel_depth(size_t product) const;
     [[nodiscard]] ir::DimExtent axis_of(Side side) const;
-    [[nodiscard]] int64_t panel_width() const;
-    [[nodiscard]] int64_t row_pitch(int64_t depth) const;
-    [[nodiscard]] int64_t panel_elements(Side side, int64_t depth) const;
     void nest_positions(size_t depth, ir::Value *position,
                         const std::function<void(ir::Value *)> &body);
     ir::Value *step_number(const ir::Operation &nest);
@@ -184,13 +180,16 @@ private:
     }
 
     struct Panel {
-        int64_t offset = 0, depth = 0;
+        int64_t offset = 0;///< bytes before it
+        plan::PanelShape shape;
     };
     struct PanelSet {
         std::vector<Panel> of_product;
         int64_t bytes = 0;///< of all panels of one instance
     };
     PanelSet &panels(Side side) { return _panels[static_cast<size_t>(side)]; }
+    /// Columns of one block of the vector operand's panels: those of all products are as wide.
+    [[nodiscard]] int64_t panel_width() { return panels(Side::VECTOR).of_product[0].shape.width; }
 
     Lowering &_l;
     MachineBuilder &_b;

@@ -25,15 +25,13 @@ void ContractionLowering::run_pack(Side side) {
     fill_panels(side, point);
 }
 
-/// Panels hold blocks of columns one after the other, each with all its steps: what a register block
-/// reads lies in one piece, whose lines fall into different cache sets.
 void ContractionLowering::lay_out_panels(Side side) {
     auto &set = panels(side);
     set = {};
-    for (size_t p = 0; p < _c.products.size(); ++p) {
+    for (const auto &layout : panel_plan(_c, side)->layouts) {
         Panel panel;
-        panel.depth = panel_depth(p);
-        auto size = (panel_elements(side, panel.depth) * element_bytes() + 127) / 64 * 64;
+        panel.shape = plan::shape_of(layout);
+        auto size = (panel.shape.elements * element_bytes() + 127) / 64 * 64;
         panel.offset = panel_plan(_c, side)->shared ? set.bytes : _l.allocate_bytes(size);
         set.bytes += size;
         set.of_product.push_back(panel);
@@ -44,28 +42,6 @@ void ContractionLowering::lay_out_panels(Side side) {
 DimExtent ContractionLowering::axis_of(Side side) const {
     const auto &dims = side == Side::VECTOR ? _columns : _rows;
     return dims.empty() ? DimExtent{Dim{}, 1} : dims.back();
-}
-
-/// Columns of one block of a panel.
-int64_t ContractionLowering::panel_width() const {
-    auto whole = (axis_of(Side::VECTOR).extent + lanes() - 1) / lanes() * lanes();
-    return std::clamp<int64_t>(whole, lanes(), block_width());
-}
-
-/// Steps from one row to the next in a panel of the scalar operand: never a multiple of a page, whose
-/// rows would fall into the same cache sets.
-int64_t ContractionLowering::row_pitch(int64_t depth) const {
-    return (depth + lanes() - 1) / lanes() * lanes() + lanes();
-}
-
-int64_t ContractionLowering::panel_elements(Side side, int64_t depth) const {
-    auto extent = axis_of(side).extent;
-    if (_c.atom == plan::Atom::MATRIX && side == Side::SCALAR) {
-        extent = (extent + plan::matrix_rows - 1) / plan::matrix_rows * plan::matrix_rows;
-    }
-    return side == Side::VECTOR
-               ? depth * ((extent + panel_width() - 1) / panel_width()) * panel_width()
-               : extent * row_pitch(depth);
 }
 
 void ContractionLowering::fill_panels(Side side, Point &point) {
@@ -80,48 +56,13 @@ void ContractionLowering::fill_panels(Side side, Point &point) {
     _b.forget_reads();
 }
 
-/// Steps of all nests together; every nest must have a static trip count to have panels.
-int64_t ContractionLowering::trips(const ir::Operation &nest) const {
-    const auto &payload = nest.get<ir::NestPayload>();
-    auto at = [&](size_t i) {
-        auto known = analysis::interval_of(nest.operand(i));
-        require(known.low == known.high, "panels are planned where every trip count is static");
-        return known.low;
-    };
-    if (payload.is_range) {
-        auto begin = at(0), end = at(1), step = at(2);
-        return step > 0 ? std::max<int64_t>(0, (end - begin + step - 1) / step)
-                        : std::max<int64_t>(0, (begin - end - step - 1) / -step);
-    }
-    int64_t count = 1;
-    for (size_t i = 0; i < payload.dims.size(); ++i) {
-        count *= at(i);
-    }
-    return count;
-}
-
-int64_t ContractionLowering::panel_depth(size_t product) const {
-    int64_t depth = 1;
-    for (const auto *nest : _c.nests) {
-        depth *= trips(*nest);
-    }
-    if (_c.atom != plan::Atom::MULTIPLY_ADD) {
-        auto words = depth * group_words();
-        return _c.atom == plan::Atom::DOT ? words : (words + lanes() - 1) / lanes() * lanes();
-    }
-    for (const auto &d : contracted(product)) {
-        depth *= d.extent;
-    }
-    return depth;
-}
-
 void ContractionLowering::nest_positions(size_t depth, ir::Value *position,
                                          const std::function<void(ir::Value *)> &body) {
     if (depth == _c.nests.size()) {
         return body(position);
     }
     nest_loop(*_c.nests[depth], 0, {}, [&](const Values &) {
-        auto *here = _b.add(_b.mul(position, _b.index(trips(*_c.nests[depth]))),
+        auto *here = _b.add(_b.mul(position, _b.index(plan::trips(*_c.nests[depth]))),
                             step_number(*_c.nests[depth]));
         nest_positions(depth + 1, here, body);
         return Values{};
@@ -153,7 +94,7 @@ ir::Value *ContractionLowering::steps_until(const ir::Operation &nest, ir::Value
 ir::Value *ContractionLowering::steps_before() {
     auto *position = _b.index(0);
     for (const auto *nest : _c.nests) {
-        position = _b.add(_b.mul(position, _b.index(trips(*nest))), step_number(*nest));
+        position = _b.add(_b.mul(position, _b.index(plan::trips(*nest))), step_number(*nest));
     }
     return position;
 }
@@ -191,16 +132,20 @@ ir::Value *ContractionLowering::panel_address(size_t product, ir::Value *row, ir
                                               int vector) {
     auto *base = panel_base(Side::VECTOR, product);
     auto bytes = element_bytes();
+    const auto &shape = panels(Side::VECTOR).of_product[product].shape;
     if (first) {
-        base = _b.address(base, first, panels(Side::VECTOR).of_product[product].depth * bytes);
+        bool even = shape.neighbour % shape.width == 0;
+        base = even ? _b.address(base, first, shape.neighbour / shape.width * bytes)
+                    : _b.address(base, _b.div(first, _b.index(shape.width)),
+                                 shape.neighbour * bytes);
     }
-    return _b.address(base, row, panel_width() * bytes, int64_t{vector} * _c.lanes * bytes);
+    return _b.address(base, row, shape.step * bytes, int64_t{vector} * _c.lanes * bytes);
 }
 
 /// Of the scalar operand's element of row `first` + `offset` at step `step`.
 ir::Value *ContractionLowering::element_address(size_t product, ir::Value *step, ir::Value *first,
                                                 int64_t offset) {
-    auto pitch = row_pitch(panels(Side::SCALAR).of_product[product].depth) * element_bytes();
+    auto pitch = panels(Side::SCALAR).of_product[product].shape.neighbour * element_bytes();
     auto *base = panel_base(Side::SCALAR, product);
     return _b.address(_b.address(base, first, pitch, offset * pitch), step, element_bytes());
 }

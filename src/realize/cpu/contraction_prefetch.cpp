@@ -43,12 +43,12 @@ void ContractionLowering::prefetch_next_panel(const RegisterBlock &block) {
     for (const auto &d : _rows) {
         rows *= d.extent;
     }
-    auto steps = _c.panel_steps ? std::min(_c.panel_steps, trips(nest)) : trips(nest);
+    auto steps = _c.panel_steps ? std::min(_c.panel_steps, plan::trips(nest)) : plan::trips(nest);
     auto panel = steps * depth * panel_width() * element_bytes();
     auto share = (panel * block.height / rows / std::max<int64_t>(steps, 1) + line_bytes - 1) /
                  line_bytes;
     auto *step = step_number(nest);
-    auto *end = _b.index(trips(nest));
+    auto *end = _b.index(plan::trips(nest));
     if (_panel_begin) {
         step = _b.sub(step, steps_until(nest, _panel_begin));
         end = steps_until(nest, _panel_end);
@@ -79,9 +79,10 @@ void ContractionLowering::prefetch_rows(const Point &point, const RegisterBlock 
     auto bytes = static_cast<int64_t>(size_of(operand->scalar()));
     auto line = std::max<int64_t>(1, line_bytes / bytes);
     // Far enough ahead for the latency of a cache that is not near, in whole steps.
-    auto ahead = std::clamp<int64_t>((2 * line + along.extent - 1) / along.extent, 1, trips(nest));
-    auto *last = _b.compare(Opcode::GE, step_number(nest), _b.index(trips(nest) - ahead));
-    auto *column = _l.select(last, _b.index((ahead - trips(nest)) * along.extent),
+    auto ahead = std::clamp<int64_t>((2 * line + along.extent - 1) / along.extent, 1,
+                                     plan::trips(nest));
+    auto *last = _b.compare(Opcode::GE, step_number(nest), _b.index(plan::trips(nest) - ahead));
+    auto *column = _l.select(last, _b.index((ahead - plan::trips(nest)) * along.extent),
                              _b.index(ahead * along.extent));
     auto *row = _b.add(block.row, _l.select(last, _b.index(block.height), _b.index(0)));
     for (int i = 0; i < block.height; ++i) {
@@ -99,9 +100,10 @@ void ContractionLowering::prefetch_rows(const Point &point, const RegisterBlock 
 void ContractionLowering::prefetch_results(const Point &point, const RegisterBlock &block) {
     const auto &nest = *_c.nests.front();
     int64_t lines = int64_t{block.height} * block.columns.vectors;
-    auto steps = std::min(trips(nest), lines);
+    auto steps = std::min(plan::trips(nest), lines);
     auto share = (lines + steps - 1) / steps;
-    auto *step = _b.maximum(_b.sub(step_number(nest), _b.index(trips(nest) - steps)), _b.index(0));
+    auto *step = _b.maximum(_b.sub(step_number(nest), _b.index(plan::trips(nest) - steps)),
+                            _b.index(0));
     for (int64_t i = 0; i < share; ++i) {
         auto *number = _b.minimum(_b.add(_b.mul(step, _b.index(share)), _b.index(i)),
                                   _b.index(lines - 1));

@@ -101,15 +101,7 @@ Values ContractionLowering::nest_loop(const ir::Operation &nest, size_t axis, co
 }
 
 std::vector<DimExtent> ContractionLowering::contracted(size_t product) const {
-    const auto &type = *_c.products[product]->operand(0)->type();
-    const auto &result = *_c.products[product]->result()->type();
-    std::vector<DimExtent> dims;
-    for (const auto &d : type.dims) {
-        if (result.find(d.dim) < 0) {
-            dims.push_back(d);
-        }
-    }
-    return dims;
+    return plan::contracted_dims(*_c.products[product]);
 }
 
 Values ContractionLowering::product_steps(size_t product, size_t depth, Point &point,

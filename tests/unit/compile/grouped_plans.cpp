@@ -5,7 +5,7 @@
 #include "emit/llvm/jit.h"
 #include "emit/llvm/target.h"
 #include "ir/text.h"
-#include "plan/plan.h"
+#include "plan/panels.h"
 #include "realize/cpu/realize.h"
 
 #include <gtest/gtest.h>
@@ -114,20 +114,51 @@ TEST(GroupedPlans, each_field_changes_the_code_and_not_the_product) {
     auto host = target::cpu_facts(emit::host_cpu().features, 1);
     const Edit edits[] = {
         {"rows", Atom::MATRIX, [](auto &, auto &c) { c.rows = 16; }},
-        {"vectors", Atom::MATRIX, [](auto &, auto &c) { c.vectors = 1; }},
+        {"vectors", Atom::MATRIX,
+         [](auto &, auto &c) {
+             c.vectors = 1;
+             plan::lay_out_panels(c);
+         }},
         {"panel_steps", Atom::MATRIX, [](auto &, auto &c) { c.panel_steps = 1; }},
         {"band", Atom::MATRIX, [](auto &p, auto &) { p.phases.back().band = 1; }},
         {"scalar panel", Atom::MATRIX,
          [](auto &, auto &c) {
              c.scalar_panel.emplace();
              c.scalar_panel->contiguous_step = c.roles.contracted.front().dim;
+             plan::lay_out_panels(c);
          }},
         {"shared panel", Atom::MATRIX, [](auto &, auto &c) { c.vector_panel->shared = false; }},
         {"rows of dot products", Atom::DOT, [](auto &, auto &c) { c.rows = 2; }},
-        {"vectors of dot products", Atom::DOT, [](auto &, auto &c) { c.vectors = 2; }},
+        {"vectors of dot products", Atom::DOT,
+         [](auto &, auto &c) {
+             c.vectors = 2;
+             plan::lay_out_panels(c);
+         }},
+        {"where a packed row lies", Atom::DOT,
+         [](auto &, auto &c) {
+             auto &rows = c.scalar_panel->layouts.front();
+             auto extents = rows.domain().extents();
+             auto pitch = 4 * (extents[0] + c.lanes);
+             rows = IndexMap::strided(extents, {1, pitch}).into({extents[1] * pitch});
+         }},
+        {"where packed columns lie", Atom::DOT,
+         [](auto &, auto &c) {
+             auto &columns = c.vector_panel->layouts.front();
+             auto extents = columns.domain().extents();
+             int64_t width = c.vectors * c.lanes, step = width + 16,
+                     block = (extents[0] + 3) * step;
+             columns = IndexMap::mixed_radix(
+                 {LayoutMode{{extents[0]}, {{step}}},
+                  LayoutMode{{width, extents[1] / width}, {{1}, {block}}}},
+                 {0});
+         }},
         {"the way a panel is filled", Atom::DOT,
          [](auto &, auto &c) { c.scalar_panel->contiguous_step.reset(); }},
-        {"atom", Atom::DOT, [](auto &, auto &c) { c.atom = Atom::MULTIPLY_ADD; }},
+        {"atom", Atom::DOT,
+         [](auto &, auto &c) {
+             c.atom = Atom::MULTIPLY_ADD;
+             plan::lay_out_panels(c);
+         }},
     };
     for (const auto &edit : edits) {
         SCOPED_TRACE(edit.name);

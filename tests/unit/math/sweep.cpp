@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exhaustive sweeps are disabled tests, as each takes from 10 s (built for AVX-512) to minutes:
+// The exhaustive sweeps are disabled tests, as each takes from 10 s (built for AVX-512) to minutes on all cores:
 //   --gtest_also_run_disabled_tests --gtest_filter='*AllInputs/exp'
 // Compile this folder and src/math with -O3 -march=native -ffp-contract=off to run them.
 #include "sweep.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "reference.h"
 #include "vector_instance.h"
@@ -79,7 +82,11 @@ bool ordinary_errors(const float *got, const double *exact, Vector<double>::V &e
 
 }// namespace
 
-SweepResult sweep(Function function, uint64_t first, uint64_t step, float second) {
+namespace {
+
+/// Every `step`-th input in [first, last), with `second` as the other argument.
+SweepResult sweep_part(Function function, uint64_t first, uint64_t last, uint64_t step,
+                       float second) {
     SweepResult r;
     alignas(64) float x[8], y[8], got[8];
     alignas(64) double wide[8], wide_y[8], exact[8];
@@ -87,7 +94,7 @@ SweepResult sweep(Function function, uint64_t first, uint64_t step, float second
         y[i] = second;
         wide_y[i] = second;
     }
-    for (uint64_t k = first; k < (1ull << 32); k += 8 * step) {
+    for (uint64_t k = first; k < last; k += 8 * step) {
         for (uint64_t i = 0; i < 8; i++) {
             x[i] = std::bit_cast<float>(static_cast<uint32_t>(k + i * step));
             wide[i] = x[i];
@@ -96,7 +103,7 @@ SweepResult sweep(Function function, uint64_t first, uint64_t step, float second
         reference8(function, wide, wide_y, exact);
         Vector<double>::V error;
         bool ordinary = ordinary_errors(got, exact, error);
-        for (uint64_t i = 0; i < 8 && k + i * step < (1ull << 32); i++) {
+        for (uint64_t i = 0; i < 8 && k + i * step < last; i++) {
             auto bits = static_cast<uint32_t>(k + i * step);
             if (!ordinary) {
                 account(r, bits, got[i], exact[i]);
@@ -114,6 +121,48 @@ SweepResult sweep(Function function, uint64_t first, uint64_t step, float second
         }
     }
     return r;
+}
+
+/// What was found in inputs after those of `r`.
+void merge(SweepResult &r, const SweepResult &next) {
+    if (next.max_ulp > r.max_ulp) {
+        r.max_ulp = next.max_ulp;
+        r.worst = next.worst;
+    }
+    if (next.max_ulp_subnormal > r.max_ulp_subnormal) {
+        r.max_ulp_subnormal = next.max_ulp_subnormal;
+        r.worst_subnormal = next.worst_subnormal;
+    }
+    if (r.class_errors == 0) {
+        r.first_class_error = next.first_class_error;
+    }
+    r.class_errors += next.class_errors;
+    r.misrounded += next.misrounded;
+    r.above_one += next.above_one;
+}
+
+}// namespace
+
+SweepResult sweep(Function function, uint64_t first, uint64_t step, float second) {
+    constexpr uint64_t end = 1ull << 32;
+    auto count = (end - first + step - 1) / step;
+    uint64_t parts = std::max(1u, std::thread::hardware_concurrency());
+    // Groups of eight stay together, whatever the number of threads.
+    auto share = (count / parts + 8) / 8 * 8 * step;
+    std::vector<SweepResult> results(parts);
+    std::vector<std::thread> threads;
+    for (uint64_t i = 0; i < parts; i++) {
+        threads.emplace_back([&, i] {
+            auto begin = std::min(end, first + i * share);
+            results[i] = sweep_part(function, begin, std::min(end, begin + share), step, second);
+        });
+    }
+    SweepResult all;
+    for (uint64_t i = 0; i < parts; i++) {
+        threads[i].join();
+        merge(all, results[i]);
+    }
+    return all;
 }
 
 namespace {

@@ -195,6 +195,17 @@ if(TARGET unit_layout)
   set_tests_properties(oracle.cute PROPERTIES LABELS tool TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()
 
+# Python itself is not instrumented: what a sanitizer needs is loaded before it. What Python never frees is no leak of ours.
+if(LUISA_TILE_SANITIZE)
+  string(REGEX MATCH "address|thread" sanitizer "${LUISA_TILE_SANITIZE}")
+  string(REPLACE "address" "asan" sanitizer "${sanitizer}")
+  string(REPLACE "thread" "tsan" sanitizer "${sanitizer}")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=lib${sanitizer}.so
+                  OUTPUT_VARIABLE sanitizer_library OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set_property(TEST tool.wheel tool.python APPEND PROPERTY ENVIRONMENT
+               "LD_PRELOAD=${sanitizer_library};ASAN_OPTIONS=detect_leaks=0")
+endif()
+
 # What an earlier run left on disk stays out of the programs' tests.
 get_property(tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT LUISA_TILE_CACHE=off)

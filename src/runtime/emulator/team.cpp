@@ -3,6 +3,7 @@
 
 #include "emit/llvm/team.h"
 #include "ir/payload.h"
+#include "runtime/emulator/call_stacks.h"
 #include "runtime/emulator/matrix.h"
 #include "runtime/emulator/observer.h"
 
@@ -69,8 +70,8 @@ constexpr int warp = 32;
 /// The threads of one block, one of which runs at a time.
 class Block final : public emit::Team {
 public:
-    Block(const Launch &launch, int64_t number, char *stacks, void *shared)
-        : _launch{launch}, _number{number}, _stacks{stacks}, _shared{shared},
+    Block(const Launch &launch, int64_t number, char *stacks, CallStacks &calls, void *shared)
+        : _launch{launch}, _number{number}, _stacks{stacks}, _calls{calls}, _shared{shared},
           _threads(static_cast<size_t>(launch.threads)) {}
 
     void run();
@@ -139,7 +140,7 @@ private:
     };
     Thread &current() noexcept { return _threads[static_cast<size_t>(_current)]; }
 
-    static void enter(context::transfer_t from) noexcept;
+    LUISA_TILE_NOT_FOLLOWED static void enter(context::transfer_t from) noexcept;
     void wait(State state) noexcept;
     void resume(int64_t thread);
     [[nodiscard]] bool all_in(size_t first, size_t last, State state) const;
@@ -153,6 +154,7 @@ private:
     const Launch &_launch;
     int64_t _number;
     char *_stacks;
+    CallStacks &_calls;
     void *_shared;
     std::vector<Thread> _threads;
     int64_t _current = 0, _interval = 0;
@@ -164,11 +166,14 @@ void Block::enter(context::transfer_t from) noexcept {
     self._scheduler = from.fctx;
     const auto &launch = self._launch;
     launch.run(launch.args, launch.scratch);
-    self.wait(State::DONE);
+    self.current().state = State::DONE;
+    self._calls.leave();
+    context::jump_fcontext(self._scheduler, &self);
 }
 
 void Block::wait(State state) noexcept {
     current().state = state;
+    _calls.leave();
     _scheduler = context::jump_fcontext(_scheduler, this).fctx;
 }
 
@@ -176,6 +181,7 @@ void Block::resume(int64_t thread) {
     _current = thread;
     auto &t = current();
     t.state = State::READY;
+    _calls.enter(static_cast<size_t>(thread));
     t.where = context::jump_fcontext(t.where, this).fctx;
 }
 
@@ -360,9 +366,11 @@ struct AlignedFree {
 
 void run_block(const Launch &launch, int64_t block) {
     thread_local Pages stacks;
+    thread_local CallStacks calls;
     thread_local std::unique_ptr<void, AlignedFree> shared;
     thread_local size_t shared_bytes = 0;
     stacks.reserve(static_cast<size_t>(launch.threads) * stack_bytes);
+    calls.reserve(static_cast<size_t>(launch.threads));
     if (launch.shared_bytes > shared_bytes) {
         shared_bytes = (launch.shared_bytes + 4095) / 4096 * 4096;
         shared.reset(std::aligned_alloc(128, shared_bytes));
@@ -371,7 +379,7 @@ void run_block(const Launch &launch, int64_t block) {
             throw OutOfMemoryError{"no memory for the shared memory of a block"};
         }
     }
-    Block team{launch, block, stacks.data(), shared.get()};
+    Block team{launch, block, stacks.data(), calls, shared.get()};
     emit::TeamScope scope{&team};
     if (launch.observer) {
         launch.observer->begin_block(block, shared.get(), launch.shared_bytes);

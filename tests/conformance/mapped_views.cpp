@@ -93,6 +93,25 @@ TEST(MappedViews, a_diagonal_is_read_and_written) {
     }
 }
 
+// Row and column move against each other along f: all f of one c address the same element, and one of them is inside.
+TEST(MappedViews, elements_that_no_coordinate_reaches_stay_though_the_next_one_would) {
+    auto def = tile_kernel(
+        [](TensorView<const float, 2> A, TensorView<float, 2> B, TensorView<float, 2> C) {
+            auto c = axis("c", 7), f = axis("f", 5);
+            auto skewed = [](auto i, auto j) { return coord(8 - j, j - i); };
+            B.view(shape(c, f), skewed).store(full<float>(shape(c, f), 5.0f));
+            C(coord(0, 0), shape(c, f)).store(A.view(shape(c, f), skewed).load(-1.0f));
+        });
+    auto out = run_both(def.capture(tensor_shape(20, 1), tensor_shape(20, 1), tensor_shape(7, 5)),
+                        {counting({20, 1}), output_view({20, 1}), output_view({7, 5})});
+    for (int64_t row = 0; row < 20; ++row) {
+        EXPECT_EQ(at(out[1], row), row >= 4 && row <= 8 ? 5.0f : -77.0f) << row;
+    }
+    for (int64_t i = 0; i < 35; ++i) {
+        EXPECT_EQ(at(out[2], i), i / 5 == i % 5 ? static_cast<float>(9 - i % 5) : -1.0f) << i;
+    }
+}
+
 TEST(MappedViews, fallbacks_and_bounds_are_those_of_boxes) {
     auto def = tile_kernel(
         [](TensorView<const float, 1> X, TensorView<float, 1> Y, TensorView<float, 1> Z) {

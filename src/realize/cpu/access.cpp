@@ -150,8 +150,10 @@ Lowering::Access Lowering::view_access(const ir::Value *view,
         lane_offsets = lane_offsets ? _b.pure(Opcode::ADD, {lane_offsets, lanes}) : lanes;
     }
     access.indices = lane_offsets;
-    // A lane that does not exist touches nothing; an access that all lanes share is one element.
-    if (!access.uniform) {
+    // A lane that does not exist touches nothing. An access that all lanes share is one element, which each of them may
+    // be the only one to reach.
+    bool differs = access.mask && access.mask->type()->is_vector();
+    if (!access.uniform || differs) {
         access.mask = _b.both(access.mask, point.mask);
     }
     return access;

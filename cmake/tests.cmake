@@ -179,12 +179,15 @@ endforeach()
 add_test(NAME tool.exports COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_exports.py
                                    $<TARGET_FILE:luisa_tile>)
 set_tests_properties(tool.exports PROPERTIES LABELS tool TIMEOUT 60)
-add_test(NAME tool.wheel COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tool/check_wheel.py)
+# The interpreter itself: scripts that stand for it cannot load a sanitizer.
+execute_process(COMMAND python3 -c "import sys; print(sys.executable)"
+                OUTPUT_VARIABLE python OUTPUT_STRIP_TRAILING_WHITESPACE)
+add_test(NAME tool.wheel COMMAND ${python} ${PROJECT_SOURCE_DIR}/tests/tool/check_wheel.py)
 set_tests_properties(tool.wheel PROPERTIES LABELS tool TIMEOUT 60 ENVIRONMENT
   "PYTHONDONTWRITEBYTECODE=1;LUISA_TILE_LIBRARY=$<TARGET_FILE:luisa_tile>")
 add_library(registered_kernels MODULE ${PROJECT_SOURCE_DIR}/tests/python/registered_kernels.cpp)
 target_link_libraries(registered_kernels PRIVATE luisa_tile)
-add_test(NAME tool.python COMMAND python3 -m unittest discover -v -s ${PROJECT_SOURCE_DIR}/tests/python)
+add_test(NAME tool.python COMMAND ${python} -m unittest discover -v -s ${PROJECT_SOURCE_DIR}/tests/python)
 set_tests_properties(tool.python PROPERTIES LABELS tool TIMEOUT 300 ENVIRONMENT
   "PYTHONPATH=${PROJECT_SOURCE_DIR}/python;PYTHONDONTWRITEBYTECODE=1;LUISA_TILE_LIBRARY=$<TARGET_FILE:luisa_tile>;LUISA_TILE_TEST_KERNELS=$<TARGET_FILE:registered_kernels>")
 

@@ -30,7 +30,7 @@ constexpr OpRow op_rows[] = {
     {"bitcast", 1},     {"to_int", 1},
     {"to_float", 1},    {"widen", 1},
     {"narrow", 1},      {"scale", 2},
-    {"table", 1},
+    {"scale_down", 2},  {"table", 1},
 };
 static_assert(std::size(op_rows) == static_cast<size_t>(Op::TABLE) + 1);
 

@@ -42,13 +42,14 @@ enum class Op : uint8_t {
     SHL,
     SHR_LOGICAL,
     SHR_ARITHMETIC,
-    BITCAST, ///< F32 <-> I32, F64 <-> I64
-    TO_INT,  ///< float -> integer of the same width; any value if out of range (it is discarded)
-    TO_FLOAT,///< signed integer -> float of the same width, one rounding
-    WIDEN,   ///< F32 -> F64 exactly, I32 -> I64 with the sign
-    NARROW,  ///< F64 -> F32 with one rounding, I64 -> I32 keeping the low bits
-    SCALE,   ///< a * 2^n, both floats, n integral or NaN; see below
-    TABLE,   ///< I32 -> I32: entry operand 0 of `tables[immediate]`; the index is always in range
+    BITCAST,   ///< F32 <-> I32, F64 <-> I64
+    TO_INT,    ///< float -> integer of the same width; any value if out of range (it is discarded)
+    TO_FLOAT,  ///< signed integer -> float of the same width, one rounding
+    WIDEN,     ///< F32 -> F64 exactly, I32 -> I64 with the sign
+    NARROW,    ///< F64 -> F32 with one rounding, I64 -> I32 keeping the low bits
+    SCALE,     ///< a * 2^n, both floats, n integral or NaN; see below
+    SCALE_DOWN,///< the same for 0 <= a < 2^64, -200 <= n <= 0, of F32; many results are subnormal
+    TABLE,     ///< I32 -> I32: entry operand 0 of `tables[immediate]`; the index is always in range
 };
 // SCALE rounds once, subnormal results included; this is x86 vscalef. Any n is allowed, infinite too:
 // the result then is a zero or an infinity of a's sign, but a zero a with n = +inf and an infinite a

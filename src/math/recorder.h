@@ -85,6 +85,7 @@ template<Kind K, class E> struct Traced {
     friend Traced rint(Traced a) { return emit(Op::RINT, a.id); }
     friend Traced floor(Traced a) { return emit(Op::FLOOR, a.id); }
     friend Traced scale(Traced a, Traced n) { return emit(Op::SCALE, a.id, n.id); }
+    friend Traced scale_down(Traced a, Traced n) { return emit(Op::SCALE_DOWN, a.id, n.id); }
 };
 
 struct RecorderLanes {

@@ -47,7 +47,8 @@ template<class T> uint64_t run_float(Op op, const uint64_t *o) {
         case Op::ABS: return pack(abs(a));
         case Op::RINT: return pack(rint(a));
         case Op::FLOOR: return pack(floor(a));
-        case Op::SCALE: return pack(scale(a, b));
+        case Op::SCALE:
+        case Op::SCALE_DOWN: return pack(scale(a, b));
         default: return 0;
     }
 }

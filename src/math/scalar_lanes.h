@@ -72,6 +72,7 @@ template<class E> struct Scalar {
         }
         return {std::ldexp(a.v, static_cast<int>(std::fmin(std::fmax(n.v, -limit), limit)))};
     }
+    friend Scalar scale_down(Scalar a, Scalar n) { return scale(a, n); }
 };
 
 struct ScalarLanes {

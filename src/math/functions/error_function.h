@@ -29,16 +29,6 @@ template<class F> F erf_small(F t) {
     return p * t;
 }
 
-/// a * 2^n for a >= 0, n <= 0, with the same rounding as `scale`. A subnormal result is an integer's bits:
-/// arithmetic that yields one takes an assist of 200 cycles.
-template<class L> typename L::F32 scale_to_subnormal(typename L::F32 a, typename L::F32 n) {
-    using F = typename L::F32;
-    F steps = scale(a, n + F(149.0f));
-    auto subnormal = steps < F(0x1p23f);
-    return select(subnormal, as_float(to_int(rint(steps))),
-                  scale(a, select(subnormal, F(0.0f), n)));
-}
-
 struct ErfF32 {
     template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F64;
@@ -65,11 +55,9 @@ struct ErfcF32 {
 struct GeluF32 {
     template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
-        using D = typename L::F64;
         // The other term of a positive x is nothing beside x from 8 on.
         F a = at_most(abs(x), select(x < F(0.0f), F(14.6f), F(8.0f)));
-        D wide = widen(a);
-        auto e = decay_wide<L>(wide * wide * D(-0.5));
+        auto e = decay_of_square<L>(a);
         F s = a + F(2.0f);
         F d = fma(a, F(1.5f), F(1.0f));
         F d_low = fma(a, F(1.5f), F(1.0f) - d);
@@ -88,7 +76,7 @@ struct GeluF32 {
         F quotient = s * inverse;
         F y = product * quotient;
         F rest = fma(-y, d_low, fma(-y, d, product) + product_low);
-        F tail = scale_to_subnormal<L>(fma(rest, quotient, y), e.exponent);
+        F tail = scale_down(fma(rest, quotient, y), e.exponent);
         return select(x < F(0.0f), -tail, x - tail);
     }
 };

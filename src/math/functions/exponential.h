@@ -14,7 +14,7 @@ template<class F> struct Scaled { F mantissa, exponent; };
 /// r = x - n ln 2 and n.
 template<class L> Scaled<typename L::F32> reduce_exp_f32(typename L::F32 x) {
     using F = typename L::F32;
-    F n = rint(x * F(log2_e_f32));
+    F n = rint_small_f32(x * F(log2_e_f32));
     F r = fma(n, F(-ln2_high_f32), x);
     return {fma(n, F(-ln2_low_f32), r), n};
 }
@@ -45,7 +45,7 @@ struct Exp2F32 {
     template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         F bounded = at_most(at_least(x, F(-1000.0f)), F(129.0f));// far below, as in ExpF32
-        F n = rint(bounded);
+        F n = rint_small_f32(bounded);
         F r = bounded - n;
         F p = horner(r, F(1.52412845636717975139617919921875e-4f),
                      1.339130220003426074981689453125e-3f, 9.61883366107940673828125e-3f,
@@ -60,7 +60,7 @@ struct Exp2F32 {
 /// The reduced argument r = x - n ln 2 and n.
 template<class L> Scaled<typename L::F64> reduce_exp(typename L::F64 x) {
     using F = typename L::F64;
-    F n = rint(x * F(0x1.71547652b82fep+0));
+    F n = rint_small_f64(x * F(0x1.71547652b82fep+0));
     F r = fma(n, F(-0x1.62e42fefap-1), x);
     return {fma(n, F(-0x1.cf79abc9e3b3ap-40), r), n};
 }
@@ -110,7 +110,7 @@ struct Exp2F64 {
     template<class L> static typename L::F64 apply(typename L::F64 x) {
         using F = typename L::F64;
         F bounded = at_most(at_least(x, F(-4400.0)), F(1025.0));// far below, as in ExpF32
-        F n = rint(bounded);
+        F n = rint_small_f64(bounded);
         F r = bounded - n;
         F p = horner(r, F(2.7187549222365916e-11), 4.465539461625609e-10, 7.05379933383778e-09,
                      1.017798579081515e-07, 1.3215489907991457e-06, 1.5252734035994523e-05,

@@ -30,7 +30,7 @@ struct TanhF32 {
     template<class L> static typename L::F32 apply(typename L::F32 x) {
         using F = typename L::F32;
         F a = at_most(abs(x), F(10.0f));
-        F n = rint(a * F(2.88539008f));
+        F n = rint_small_f32(a * F(2.88539008f));
         F r = fma(n, F(-ln2_high_f32 / 2), a);
         r = fma(n, F(-ln2_low_f32 / 2), r);
         F p = horner(r, F(2.52714715898036956787109375e-2f), 8.9175663888454437255859375e-2f,
@@ -44,7 +44,7 @@ struct TanhF64 {
     template<class L> static typename L::F64 apply(typename L::F64 x) {
         using F = typename L::F64;
         F a = at_most(abs(x), F(20.0));
-        F n = rint(a * F(0x1.71547652b82fep+1));
+        F n = rint_small_f64(a * F(0x1.71547652b82fep+1));
         F exact = fma(n, F(-0x1.62e42fefap-2), a);
         F r = fma(n, F(-0x1.cf79abc9e3b3ap-41), exact);
         F r_low = fma(n, F(-0x1.cf79abc9e3b3ap-41), exact - r);
@@ -88,6 +88,17 @@ template<class L> Decay<typename L::F64> decay(typename L::F64 x, double limit) 
 template<class L> Decay<typename L::F32> decay_wide(typename L::F64 v) {
     auto [r, n] = reduce_exp<L>(v);
     return decay_of(expm1_f32(narrow(r)), narrow(n));
+}
+
+/// exp(-a^2 / 2) for 0 <= a <= 14.6. The square carries its error; the difference of its half and n times the high
+/// part of ln 2 is exact, so that one sum alone rounds.
+template<class L> Decay<typename L::F32> decay_of_square(typename L::F32 a) {
+    using F = typename L::F32;
+    F square = a * a, square_low = fma(a, a, -square);
+    F n = rint_small_f32(square * F(-0.5f * log2_e_f32));
+    F r = fma(n, F(-ln2_high_f32), square * F(-0.5f));
+    F rest = fma(n, F(-ln2_low_f32), square_low * F(-0.5f));
+    return decay_of(expm1_f32(r + rest), n);
 }
 
 /// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1, so no digit is lost in the lower tail; the

@@ -3,7 +3,9 @@
 #include "realize/cpu/lowering.h"
 #include "realize/cpu/reducers.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 
 namespace luisa::tile::cpu {
 
@@ -66,6 +68,16 @@ ScalarType scalar_of(math::Kind kind) {
     return types[static_cast<size_t>(kind)];
 }
 
+/// Whether the second operand has no elements of its own along some dimension: a thread that has several of a line
+/// uses it again.
+bool serves_lines(const ir::Operation &op) {
+    const auto &divisor = *op.operand(1)->type();
+    const auto &dims = op.result()->type()->dims;
+    return std::any_of(dims.begin(), dims.end(), [&](const ir::DimExtent &d) {
+        return d.extent != 1 && divisor.find(d.dim) < 0;
+    });
+}
+
 }// namespace
 
 ir::Value *Lowering::convert(ir::Value *value, ScalarType to) {
@@ -116,9 +128,30 @@ ir::Value *Lowering::arithmetic(Opcode op, Values operands, const ir::Operation 
         return expand_math(op, operands, origin);
     }
     // Processors with vectors of 32 bytes multiply and add in one instruction; elsewhere that may be a call.
-    bool repeats = op == Opcode::DIV && lanes > 1 && is_float(type) &&
-                   _plan->facts.vector_bytes >= 32 && _b.is_invariant(operands[1]);
+    bool repeats = op == Opcode::DIV && is_float(type) &&
+                   (_plan->team ? origin && serves_lines(*origin)
+                                : lanes > 1 && _plan->facts.vector_bytes >= 32 &&
+                                      _b.is_invariant(operands[1]));
     return repeats ? divide_by_invariant(operands[0], operands[1]) : _b.pure(op, operands);
+}
+
+/// a * 2^n, rounded once. An x86 core takes an assist of 200 cycles for arithmetic that yields a subnormal number:
+/// there its bits are made as an integer.
+ir::Value *Lowering::scale_down(ir::Value *a, ir::Value *n) {
+    if (_plan->team) {
+        return _b.pure(Opcode::SCALE, {a, n});
+    }
+    int lanes = a->type()->lanes;
+    auto number = [&](float x) {
+        return _b.splat(_b.constant(ScalarType::FLOAT32, std::bit_cast<uint32_t>(x)), lanes);
+    };
+    auto *integer = lanes ? _b.module().vector(ScalarType::INT32, static_cast<uint16_t>(lanes))
+                          : _b.module().scalar(ScalarType::INT32);
+    auto *steps = _b.pure(Opcode::SCALE, {a, _b.pure(Opcode::ADD, {n, number(149.0f)})});
+    auto *subnormal = _b.pure(Opcode::LT, {steps, number(0x1p23f)});
+    auto *bits = _b.pure(Opcode::CAST, {_b.pure(Opcode::RINT, {steps})}, ir::None{}, integer);
+    return select(subnormal, _b.pure(Opcode::BITCAST, {bits}, ir::None{}, a->type()),
+                  _b.pure(Opcode::SCALE, {a, select(subnormal, number(0.0f), n)}));
 }
 
 ir::Value *Lowering::expand_math(Opcode op, const Values &operands, const ir::Operation *origin) {
@@ -147,6 +180,7 @@ ir::Value *Lowering::expand_math(Opcode op, const Values &operands, const ir::Op
             case math::Op::CONSTANT:
                 value = _b.splat(_b.constant(scalar_of(kind), instruction.immediate), lanes);
                 break;
+            case math::Op::SCALE_DOWN: value = scale_down(at(0), at(1)); break;
             case math::Op::TABLE:
                 value = _b.pure(Opcode::TABLE, {at(0)},
                                 ir::TablePayload{program.tables.at(instruction.immediate)},

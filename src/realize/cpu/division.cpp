@@ -32,7 +32,8 @@ constexpr FloatFormat f64_format{ScalarType::UINT64, 52, 1023, 900, 100};
 ir::Value *Lowering::divide_by_invariant(ir::Value *x, ir::Value *d) {
     const auto &format = x->scalar() == ScalarType::FLOAT32 ? f32_format : f64_format;
     auto lanes = x->type()->lanes;
-    auto *integers = _b.module().vector(format.bits, lanes);
+    auto *integers = lanes ? _b.module().vector(format.bits, lanes)
+                           : _b.module().scalar(format.bits);
     auto bits = [&](uint64_t value) { return _b.splat(_b.constant(format.bits, value), lanes); };
     auto encoding = [&](ir::Value *value) {
         return _b.pure(Opcode::BITCAST, {value}, ir::None{}, integers);
@@ -56,8 +57,10 @@ ir::Value *Lowering::divide_by_invariant(ir::Value *x, ir::Value *d) {
                              {magnitude(x), bits(format.power_of_two(-format.dividend))});
     auto *outside = _b.pure(Opcode::AND, {_b.pure(Opcode::GE, {dividend, span}),
                                           _b.pure(Opcode::NE, {encoding(x), also})});
-    auto *any = _b.pure(Opcode::REDUCE_LANES, {outside}, ir::LaneReducePayload{Reducer::LOGICAL_OR},
-                        _b.module().scalar(ScalarType::BOOL));
+    auto *any = lanes ? _b.pure(Opcode::REDUCE_LANES, {outside},
+                                ir::LaneReducePayload{Reducer::LOGICAL_OR},
+                                _b.module().scalar(ScalarType::BOOL))
+                      : outside;
     auto divide = [&] { return Values{_b.pure(Opcode::DIV, {x, d})}; };
     auto multiply = [&] {
         auto *quotient = _b.pure(Opcode::MUL, {x, reciprocal});

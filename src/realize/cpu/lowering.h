@@ -119,6 +119,7 @@ protected:
 
     // Element operations in the types that compute.
     ir::Value *arithmetic(ir::Opcode op, Values operands, const ir::Operation *origin);
+    ir::Value *scale_down(ir::Value *a, ir::Value *n);
     /// x ÷ d, rounded once; `d` does not change in the innermost loop.
     ir::Value *divide_by_invariant(ir::Value *x, ir::Value *d);
     ir::Value *convert(ir::Value *value, ScalarType to);

@@ -195,6 +195,7 @@ template<class E> Vector<E> scale(Vector<E> a, Vector<E> n) {
     });
 }
 #endif
+inline Vector<float> scale_down(Vector<float> a, Vector<float> n) { return scale(a, n); }
 
 struct VectorLanes {
     using F32 = Vector<float>;

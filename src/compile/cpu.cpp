@@ -15,6 +15,7 @@ Planned plan_for(const ir::Module &candidate, const CpuOptions &options) {
     auto facts = facts_of(options);
     plan::PlanOptions plan_options;
     plan_options.may_alias = options.may_alias;
+    plan_options.choices = options.choices;
     return make_planned(candidate, facts, plan_options, facts.vector_bytes);
 }
 

@@ -55,6 +55,7 @@ struct CpuOptions {
     /// What the planner is told of the CPU instead of what is known of the target: narrower vectors, other
     /// caches.
     std::optional<target::CpuFacts> facts;
+    std::string choices;///< who decides where plans could differ, as `plan::make_choices` reads it
 };
 
 /// The whole CPU pipeline on a verified Candidate module. Throws UnsupportedError that names the

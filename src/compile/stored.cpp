@@ -53,7 +53,7 @@ std::shared_ptr<CpuKernel> load(cache::ObjectCache &cache, const cache::Key &key
 std::string key_text(const ir::Module &candidate, const std::string &canonical_text,
                      const CpuOptions &options) {
     // Taken apart, so that a new field does not compile until it is part of the key.
-    const auto &[target, asked_threads, may_alias, asked_facts] = options;
+    const auto &[target, asked_threads, may_alias, asked_facts, choices] = options;
     const auto &[cpu, features, observed] = target;
     const auto [vector_bytes, vector_registers, l1, l2, threads, dot_bf16, dot_int8, matrix_bf16,
                 matrix_int8] = facts_of(options);
@@ -71,6 +71,7 @@ std::string key_text(const ir::Module &candidate, const std::string &canonical_t
         text += '\n';
     };
     line("build", cache::build_id());
+    line("choices", choices);
     line("abi", abi_version);
     line("generator", emit::generator_name());
     line("cpu", cpu);

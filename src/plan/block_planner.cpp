@@ -14,6 +14,9 @@ namespace {
 /// Work beyond which an element is stored rather than computed again.
 constexpr double recompute_limit = 8;
 
+constexpr const char *overwritten_reason =
+    "a store changes the view before the last use of what was loaded";
+
 bool touches_view(const ir::Operation &store, const ir::Operation &load, bool may_alias) {
     return may_alias || store.operand(0) == load.operand(0);
 }
@@ -107,7 +110,7 @@ const char *BlockPlanner::reason_to_keep(const ir::Operation &op) {
         return nullptr;
     }
     if (op.opcode() == Opcode::LOAD && load_is_overwritten(op)) {
-        return "a store changes the view before the last use of what was loaded";
+        return overwritten_reason;
     }
     auto sites = evaluation_sites(value, [this](const ir::Value *v) { return is_kept(v); });
     if (sites.empty()) {
@@ -144,12 +147,27 @@ const char *BlockPlanner::reason_to_keep(const ir::Operation &op) {
     return nullptr;
 }
 
+const char *BlockPlanner::reconsidered(const ir::Operation &op, const char *reason) {
+    auto *value = op.result();
+    if (!_plan->choices || value->type()->is_scalar() || op.opcode() == Opcode::CONSTANT ||
+        reason == overwritten_reason) {
+        return reason;
+    }
+    auto sites = evaluation_sites(value, [this](const ir::Value *v) { return is_kept(v); });
+    // What many places need again and again is not computed there.
+    bool cheap = sites.size() <= 2 && _cost.element_cost(value) < 4 * recompute_limit;
+    if (sites.empty() || (reason && !cheap) || choose(4, 0) != 3) {
+        return reason;
+    }
+    return reason ? nullptr : "it was chosen";
+}
+
 void BlockPlanner::decide_kept(const ir::Region &region, const ir::Operation *first,
                                const ir::Operation *end) {
     // Last to first: whether a value is evaluated inline decides where its operands are needed.
     for (auto *op = end ? end->previous() : region.last(); op; op = op->previous()) {
         if (analysis::is_inline(*op)) {
-            const auto *reason = reason_to_keep(*op);
+            const auto *reason = reconsidered(*op, reason_to_keep(*op));
             record_kept(*op, reason);
             if (reason) {
                 _kept.insert(op->result());
@@ -333,7 +351,8 @@ void BlockPlanner::share_nested_inserts(const ir::Operation &nest) {
 
 void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
     Contraction contraction;
-    if (nest.opcode() != Opcode::PARALLEL && match_contraction(nest, contraction)) {
+    if (nest.opcode() != Opcode::PARALLEL && match_contraction(nest, contraction) &&
+        choose(4, 0) != 3) {
         shape_contraction(contraction);
         if (has_room_for_panels(contraction)) {
             return finish_contraction(std::move(contraction), block);
@@ -471,7 +490,7 @@ void BlockPlanner::fuse_epilogues(Block &block) {
         auto *contraction = std::get_if<Contraction>(&block.steps[i]);
         auto *group = std::get_if<LoopGroup>(&block.steps[i + 1]);
         if (!contraction || !group || group->has_reduction() || contraction->initial == nullptr ||
-            _plan->shares.count(contraction->result)) {
+            _plan->shares.count(contraction->result) || choose(4, 0) == 3) {
             continue;
         }
         auto *result = contraction->result;

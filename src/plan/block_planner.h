@@ -31,6 +31,13 @@ public:
     void plan_operations(const ir::Region &region, const ir::Operation *first,
                          const ir::Operation *end, Block &block);
 
+    /// One of `count` ways that are all right: the preferred one, unless something else decides.
+    [[nodiscard]] size_t choose(size_t count, size_t preferred) const {
+        return _plan->choices ? _plan->choices->choose(count, preferred) : preferred;
+    }
+    /// Whether what the planner would do is done.
+    [[nodiscard]] bool takes_preferred() const { return choose(2, 1) == 1; }
+
 private:
     /// Lives in storage (or in a scalar register) rather than being evaluated where it is used.
     [[nodiscard]] bool is_kept(const ir::Value *value) const;
@@ -38,6 +45,8 @@ private:
                      const ir::Operation *end);
     /// Why the result is kept in storage; null when it is computed where it is used.
     [[nodiscard]] const char *reason_to_keep(const ir::Operation &op);
+    /// The same after something else had its say.
+    [[nodiscard]] const char *reconsidered(const ir::Operation &op, const char *reason);
     [[nodiscard]] bool reads_pointwise(const ir::Value *value, const ir::Operation &load) const;
     [[nodiscard]] bool load_is_overwritten(const ir::Operation &load);
     [[nodiscard]] bool keeps_for_product(const ir::Operation &op,
@@ -110,6 +119,8 @@ private:
                                             const ir::Value *operand) const;
     void shape_groups(Contraction &contraction, ir::GroupFactors factors) const;
     [[nodiscard]] static bool has_room_for_panels(const Contraction &contraction);
+    /// Lets something else decide what the planner decided.
+    void reconsider(Contraction &contraction) const;
     [[nodiscard]] analysis::Slope operand_slope(const ir::Value *operand, Dim axis) const;
     [[nodiscard]] double column_score(const Contraction &contraction,
                                       const std::vector<ir::DimExtent> &free, size_t operand) const;
@@ -145,6 +156,8 @@ private:
     [[nodiscard]] bool may_store_after(const LoopGroup &group, const Root &root) const;
     [[nodiscard]] bool may_overwrite(const LoopGroup &group, const Root &root) const;
     void finish_group(LoopGroup &group);
+    void choose_axis(const LoopGroup &group, const std::vector<AxisChoice> &choices,
+                     int &best) const;
     /// How many neighbouring vectors one traversal of the folds carries.
     [[nodiscard]] int columns_of(const LoopGroup &group);
     void store_targets(const LoopGroup &group);

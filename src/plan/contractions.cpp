@@ -232,6 +232,9 @@ double BlockPlanner::column_score(const Contraction &c, const std::vector<ir::Di
 
 void BlockPlanner::shape_contraction(Contraction &c) {
     c.transposed = column_score(c, c.roles.rows, 0) > column_score(c, c.roles.columns, 1);
+    if (!c.roles.rows.empty() && !c.roles.columns.empty() && !_plan->team && !takes_preferred()) {
+        c.transposed = !c.transposed;
+    }
     const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
     const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
     auto type = c.result->scalar();
@@ -251,10 +254,27 @@ void BlockPlanner::shape_contraction(Contraction &c) {
         shape_thread_block(c);
         return stage_contraction(c);
     }
-    choose_atom(c);
+    if (takes_preferred()) {
+        choose_atom(c);
+    }
     if (c.atom == Atom::MULTIPLY_ADD) {
         plan_vector_panel(c);
         plan_scalar_panel(c);
+        reconsider(c);
+    }
+}
+
+void BlockPlanner::reconsider(Contraction &c) const {
+    if (!_plan->choices) {
+        return;
+    }
+    c.rows -= static_cast<int>(choose(static_cast<size_t>(c.rows), 0));
+    c.vectors -= static_cast<int>(choose(static_cast<size_t>(c.vectors), 0));
+    if (!takes_preferred()) {
+        c.vector_panel = c.vector_panel ? std::nullopt : std::optional{PanelPlan{}};
+    }
+    if (!takes_preferred()) {
+        c.scalar_panel.reset();
     }
 }
 
@@ -383,6 +403,9 @@ void BlockPlanner::cut_panels(Contraction &c) const {
     int64_t row_bytes = int64_t{c.vectors} * facts.vector_bytes;
     auto steps = std::max<int64_t>(1, facts.l2_bytes / 8 / row_bytes / depth);
     c.panel_steps = trips > 2 * steps ? steps : 0;
+    if (trips > 1 && !takes_preferred()) {
+        c.panel_steps = c.panel_steps ? 0 : 1;
+    }
     c.prefetch_panel = trips > 0 &&
                        streams_from_memory(c.products[0]->operand(c.transposed ? 0 : 1));
 }
@@ -544,7 +567,8 @@ void BlockPlanner::share_panel(const Contraction &c, PanelPlan &panel, size_t po
         users *= dependence.axes.count(i) ? 1 : analysis::interval_of(nest.operand(i)).low;
     }
     bool own = c.atom != Atom::MULTIPLY_ADD && users == 1;
-    if (dependence.axes.size() < nest.get<ir::NestPayload>().dims.size() && !own) {
+    if (dependence.axes.size() < nest.get<ir::NestPayload>().dims.size() && !own &&
+        takes_preferred()) {
         panel.shared = true;
         panel.shared_axes.assign(dependence.axes.begin(), dependence.axes.end());
     }

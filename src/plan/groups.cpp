@@ -315,6 +315,9 @@ void BlockPlanner::add_root(const Root &root, Block &block) {
     if (!block.steps.empty()) {
         if (auto *group = std::get_if<LoopGroup>(&block.steps.back())) {
             const auto *obstacle = join_obstacle(*group, root);
+            if (!obstacle && choose(4, 0) == 3) {
+                obstacle = "it was chosen";
+            }
             if (!obstacle) {
                 group->roots.push_back(root);
                 if (is_finished(*group)) {
@@ -404,7 +407,25 @@ int BlockPlanner::columns_of(const LoopGroup &group) {
            columns * cost < most_inline_work) {
         columns *= 2;
     }
+    while (columns > 1 && !takes_preferred()) {
+        columns /= 2;
+    }
     return columns;
+}
+
+/// Any axis that lanes may go along, or none.
+void BlockPlanner::choose_axis(const LoopGroup &group, const std::vector<AxisChoice> &choices,
+                               int &best) const {
+    std::vector<int> allowed{-1};
+    size_t preferred = 0;
+    for (const auto &choice : choices) {
+        auto at = std::find(group.loops.begin(), group.loops.end(), choice.axis);
+        if (choice.allowed) {
+            allowed.push_back(static_cast<int>(at - group.loops.begin()));
+            preferred = allowed.back() == best ? allowed.size() - 1 : preferred;
+        }
+    }
+    best = allowed[choose(allowed.size(), preferred)];
 }
 
 void BlockPlanner::finish_group(LoopGroup &group) {
@@ -447,6 +468,7 @@ void BlockPlanner::finish_group(LoopGroup &group) {
             best = static_cast<int>(i);
         }
     }
+    choose_axis(group, choices, best);
     record_axes(group, choices, best, best_score);
     // Order: kept loops, then the vector axis if it is kept, then folded ones, the vector axis last.
     std::vector<DimExtent> kept, folds;
@@ -467,7 +489,7 @@ void BlockPlanner::finish_group(LoopGroup &group) {
     if (fold_axis) {
         group.vector_axis = static_cast<int>(group.loops.size());
         group.loops.push_back(axis);
-        group.accumulators = axis.extent >= 4 * lanes && !group.scan() ? 4 : 1;
+        group.accumulators = axis.extent >= 4 * lanes && !group.scan() && takes_preferred() ? 4 : 1;
     }
     group.lanes = best >= 0 ? lanes : 1;
     group.columns = best >= 0 && !fold_axis ? columns_of(group) : 1;
@@ -476,7 +498,9 @@ void BlockPlanner::finish_group(LoopGroup &group) {
                                  [](const DimExtent &d) { return d.extent > 1; });
         group.note = !loops   ? "single element"
                      : uneven ? "scalar: a mask leaves other trees in other lines"
-                              : "scalar: the fold keeps its order and no other axis is left";
+                     : _plan->choices
+                         ? "scalar: it was chosen"
+                         : "scalar: the fold keeps its order and no other axis is left";
     }
     record_shape(group);
     store_targets(group);

@@ -2,6 +2,7 @@
 #pragma once
 #include "analysis/roles.h"
 #include "ir/module.h"
+#include "plan/choices.h"
 #include "target/cpu.h"
 #include "target/cuda.h"
 
@@ -234,7 +235,8 @@ struct Plan {
     /// of them is in registers. Nothing is written to memory.
     std::unordered_set<const ir::Value *> in_registers;
     std::vector<std::string> notes;
-    bool records = false;///< whether `alternatives` are wanted
+    std::shared_ptr<Choices> choices;///< who decides instead of the planner; null: nobody
+    bool records = false;            ///< whether `alternatives` are wanted
     std::vector<Alternative> alternatives;
     std::shared_ptr<ir::Module> temporaries;///< owns values that stand for planned copies
 
@@ -246,6 +248,7 @@ struct PlanOptions {
     bool may_alias = false;
     bool team = false;
     bool record = false;///< what was not chosen is recorded, for explanations
+    std::string choices;///< as `make_choices` reads it; of a CPU's plans alone
     const target::CudaFacts *gpu =
         nullptr;///< with `team`: what the threads run on; it outlives the plan
 };

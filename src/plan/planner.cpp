@@ -115,6 +115,7 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
     plan.team = options.team;
     plan.records = options.record;
     plan.gpu = options.gpu;
+    plan.choices = options.team ? nullptr : make_choices(options.choices);
     plan.temporaries = std::make_shared<ir::Module>();
     BlockPlanner planner{plan};
     const auto &body = *plan.kernel->body;
@@ -146,6 +147,10 @@ Plan make_plan(const ir::Module &module, const target::CpuFacts &facts,
                 planner.plan_ahead(*op);
             }
             set_grain(phase, planner.predict_us(plan.blocks.at(op->body())));
+            if (!planner.takes_preferred()) {
+                phase.grain = 1 + phase.grain / 3;
+                phase.band = 0;
+            }
             op = op->next();
             continue;
         }

@@ -225,7 +225,9 @@ std::shared_ptr<const ShaderImpl> DeviceImpl::compile(const std::shared_ptr<Devi
 std::shared_ptr<const compiler::CpuKernel> DeviceImpl::make_code(const ShaderImpl &shader,
                                                                  bool may_alias,
                                                                  bool use_disk) const {
-    compiler::CpuOptions how{target, options.threads, may_alias, std::nullopt};
+    const char *choices = std::getenv("LUISA_TILE_PLAN");
+    compiler::CpuOptions how{target, options.threads, may_alias, std::nullopt,
+                             choices ? choices : ""};
     return disk && use_disk ? compiler::compile_cpu(*shader.module, shader.text, how, *disk)
                             : compiler::compile_cpu(*shader.module, how);
 }

@@ -110,6 +110,13 @@ foreach(shard RANGE 3)
   set_tests_properties(emulator.conformance.${shard} PROPERTIES LABELS emulator TIMEOUT 1200 ENVIRONMENT
     "LUISA_TILE_TEST_DEVICES=emulator;GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${shard}")
 endforeach()
+# A part of them by CPU plans of any legal choices, each part by others.
+foreach(part RANGE 3)
+  math(EXPR shard "5 * ${part}")
+  add_test(NAME plans.conformance.${part} COMMAND conformance --gtest_brief=1)
+  set_tests_properties(plans.conformance.${part} PROPERTIES LABELS plans TIMEOUT 600 ENVIRONMENT
+    "LUISA_TILE_PLAN=random:${part};GTEST_TOTAL_SHARDS=20;GTEST_SHARD_INDEX=${shard}")
+endforeach()
 # The reference of the math functions.
 if(TARGET unit_math)
   target_link_libraries(unit_math PRIVATE mpfr gmp)

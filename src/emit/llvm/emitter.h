@@ -72,6 +72,7 @@ private:
     llvm::Value *scale(const ir::Operation &op);
     llvm::Value *ordered_extremum(bool low, bool wide, llvm::Value *a, llvm::Value *b);
     llvm::Value *scale_by_products(llvm::Value *a, llvm::Value *n, bool wide);
+    llvm::Value *scale_by_halves(llvm::Value *a, llvm::Value *n, bool wide);
     llvm::Value *dot(const ir::Operation &op);
     void matrix(const ir::Operation &op);
     llvm::Value *table(const ir::Operation &op);

@@ -63,6 +63,9 @@ llvm::Value *Emitter::scale(const ir::Operation &op) {
     bool wide = op.operand(0)->scalar() == ScalarType::FLOAT64;
     auto lanes = lanes_of(a);
     unsigned bits = wide ? 64 : 32;
+    if (_gpu) {
+        return scale_by_halves(a, n, wide);
+    }
     if (!_has_avx512) {
         return scale_by_products(a, n, wide);
     }
@@ -119,20 +122,47 @@ llvm::Value *Emitter::ordered_extremum(bool low, bool wide, llvm::Value *a, llvm
     });
 }
 
-/// Two products with powers of two, of which the second rounds: the exponent is halved, so that the first stays in the
-/// normal range wherever the result is not zero or infinite. The exponent becomes an integer in the last places of a
-/// sum, which is faster than a conversion.
+/// Products with powers of two, of which at most the last rounds: an exponent below the normal range
+/// is approached in steps that leave it more than a fraction's width to go.
 llvm::Value *Emitter::scale_by_products(llvm::Value *a, llvm::Value *n, bool wide) {
+    int bias = wide ? 1023 : 127, fraction = wide ? 52 : 23, limit = wide ? 2200 : 300;
+    auto *real = a->getType();
+    auto *integer = widened(_b.getIntNTy(wide ? 64 : 32), a);
+    auto constant = [&](int x) { return llvm::ConstantInt::getSigned(integer, x); };
+    auto *high = llvm::ConstantFP::get(real, limit), *low = llvm::ConstantFP::get(real, -limit);
+    n = _b.CreateSelect(_b.CreateFCmpOGT(n, high), high, n);
+    n = _b.CreateSelect(_b.CreateFCmpOLT(n, low), low, n);
+    llvm::Value *left = _b.CreateFPToSI(n, integer);
+    auto multiply = [&](llvm::Value *k) {
+        auto *power = _b.CreateShl(_b.CreateAdd(k, constant(bias)), constant(fraction));
+        a = _b.CreateFMul(a, _b.CreateBitCast(power, real));
+    };
+    for (int step = 0; step < 2; ++step) {
+        auto *too_low = _b.CreateICmpSLT(left, constant(1 - bias));
+        auto *too_high = _b.CreateICmpSGT(left, constant(bias));
+        auto *k = _b.CreateSelect(too_low, constant(1 - bias + fraction + 1),
+                                  _b.CreateSelect(too_high, constant(bias), constant(0)));
+        multiply(k);
+        left = _b.CreateSub(left, k);
+    }
+    multiply(left);
+    return a;
+}
+
+/// For what math programs scale: 2^-64 < |a| < 2^64, zeros, infinities and NaNs. The exponent is halved, so that the first
+/// of two products stays in the normal range wherever the result is not zero or infinite, and the second rounds. It becomes
+/// an integer in the last places of a sum: GPUs convert eight times as slowly.
+llvm::Value *Emitter::scale_by_halves(llvm::Value *a, llvm::Value *n, bool wide) {
     int bias = wide ? 1023 : 127, fraction = wide ? 52 : 23, limit = wide ? 2044 : 252;
     auto *real = a->getType();
     auto *integer = widened(_b.getIntNTy(wide ? 64 : 32), a);
     auto constant = [&](int x) { return llvm::ConstantInt::getSigned(integer, x); };
     auto *high = llvm::ConstantFP::get(real, limit), *low = llvm::ConstantFP::get(real, -limit);
-    if (_gpu && !wide) {
-        n = _b.CreateMaximum(_b.CreateMinimum(n, high), low);
-    } else {
+    if (wide) {
         n = _b.CreateSelect(_b.CreateFCmpOGT(n, high), high, n);
         n = _b.CreateSelect(_b.CreateFCmpOLT(n, low), low, n);
+    } else {
+        n = _b.CreateMaximum(_b.CreateMinimum(n, high), low);
     }
     auto *shift = llvm::ConstantFP::get(real, wide ? 0x1.8p52 : 0x1.8p23);
     auto *exponent = _b.CreateSub(_b.CreateBitCast(_b.CreateFAdd(n, shift), integer),

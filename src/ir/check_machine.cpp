@@ -245,6 +245,39 @@ struct MachineRules {
         }
     }
 
+    /// Products of matrices in shared memory by the warps of a warpgroup.
+    void panels() {
+        if (op.opcode() == Opcode::PANEL_DESCRIPTOR) {
+            const auto &payload = op.get<PanelDescriptorPayload>();
+            require_that(operand(0).is_pointer() && is_index(result()),
+                         "makes no i64 scalar from a pointer");
+            for (auto bytes : {payload.leading, payload.stride}) {
+                require_that(bytes >= 0 && bytes % 16 == 0 && bytes < 1 << 18,
+                             "distances are multiples of 16 bytes, below 2^18");
+            }
+            return;
+        }
+        bool waits = op.opcode() == Opcode::PANELS_WAIT;
+        size_t sum = waits ? 0 : 2;
+        require_that(is_data(result()) && result().is_vector() && size_of(result().scalar) == 4,
+                     "the sums are no vector of 32-bit elements");
+        require_that(op.operand(sum)->type() == op.result()->type(),
+                     "the result is not like what is added");
+        if (waits) {
+            auto groups = op.get<IndexPayload>().index;
+            require_that(groups >= 0 && groups < 8, "waits for no number of groups");
+            return;
+        }
+        const auto &payload = op.get<MultiplyPanelsPayload>();
+        require_that(is_index(operand(0)) && is_index(operand(1)), "takes no two descriptors");
+        require_that(payload.a <= ScalarType::FLOAT8_E5M2 && payload.b <= ScalarType::FLOAT8_E5M2,
+                     "does not say of which elements");
+        require_that(payload.n > 0 && payload.n <= 256 && payload.n % 8 == 0 &&
+                         payload.k * static_cast<int64_t>(size_of(payload.a)) == 32,
+                     "has no shape of a warpgroup");
+        require_that(width(result()) * 2 == payload.n, "a thread holds n / 2 sums");
+    }
+
     void run() {
         if (std::holds_alternative<MemoryPayload>(op.payload())) {
             return memory();
@@ -254,7 +287,13 @@ struct MachineRules {
             case Opcode::ATOMIC_UPDATE: return atomic_update();
             case Opcode::REPORT: return report();
             case Opcode::BARRIER:
-            case Opcode::COPY_COMMIT: return;
+            case Opcode::COPY_COMMIT:
+            case Opcode::PANELS_FENCE:
+            case Opcode::PANELS_COMMIT:
+            case Opcode::COPIES_VISIBLE: return;
+            case Opcode::PANEL_DESCRIPTOR:
+            case Opcode::MULTIPLY_PANELS:
+            case Opcode::PANELS_WAIT: return panels();
             case Opcode::COPY_ASYNC:
             case Opcode::COPY_WAIT:
             case Opcode::LOAD_MATRIX:

@@ -34,6 +34,8 @@ LUISA_TILE_ENUM_NAMES(GroupFactors, "bf16", "s8s8", "s8u8", "u8s8", "u8u8")
 LUISA_TILE_ENUM_NAMES(MatrixAction, "configure", "release", "zero", "load", "store", "multiply")
 LUISA_TILE_ENUM_NAMES(ParticipantKind, "thread", "block")
 LUISA_TILE_ENUM_NAMES(ExchangeMode, "xor", "up", "down", "index")
+LUISA_TILE_ENUM_NAMES(ScalarType, "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
+                      "f16", "bf16", "f32", "f64", "e4m3fn", "e5m2")
 #undef LUISA_TILE_ENUM_NAMES
 
 /// Calls `v(name, field, default)` for each field of a payload, in order.
@@ -162,6 +164,18 @@ template<class V> void describe(V &&v, MultiplyMatrixPayload &p) {
     v("m", p.m, 0);
     v("n", p.n, 0);
     v("k", p.k, 0);
+}
+template<class V> void describe(V &&v, PanelDescriptorPayload &p) {
+    v("leading", p.leading, int64_t{0});
+    v("stride", p.stride, int64_t{0});
+}
+template<class V> void describe(V &&v, MultiplyPanelsPayload &p) {
+    v("a", p.a, static_cast<ScalarType>(255));
+    v("b", p.b, static_cast<ScalarType>(255));
+    v("n", p.n, 0);
+    v("k", p.k, 0);
+    v("a_across", p.a_across, false);
+    v("b_across", p.b_across, false);
 }
 
 }// namespace luisa::tile::ir

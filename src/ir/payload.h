@@ -326,6 +326,29 @@ struct MultiplyMatrixPayload {
     friend bool operator==(const MultiplyMatrixPayload &, const MultiplyMatrixPayload &) = default;
 };
 
+/// `panel_descriptor pointer`: where matrices begin in the memory that a block shares, and how they lie there, as the
+/// i64 that `multiply_panels` takes; adding n to it moves it 16 n bytes on. Elements lie in atoms of eight lines of 128
+/// bytes, which begin at multiples of 1024 bytes and whose 16-byte units are permuted: unit u of line l is at place
+/// u ^ l % 8. Where lines go along the steps, the next eight rows are `stride` bytes on; where they go across, the next
+/// eight steps are, and the next 128 bytes of rows are `leading` bytes on.
+struct PanelDescriptorPayload {
+    int64_t leading = 16, stride = 1024;
+    friend bool operator==(const PanelDescriptorPayload &, const PanelDescriptorPayload &) = default;
+};
+
+/// `multiply_panels a, b, c`: a · b + c of a 64×k and a k×n matrix in shared memory, by descriptors, and of a 64×n
+/// matrix of which each of the 128 threads of a warpgroup holds n / 2 elements. The result is under way: nothing but
+/// another such operation may use it before `panels_wait` gave it back. `panels_fence` stands before the first
+/// after the elements were computed, `panels_commit` makes what came since the last one a group, and `panels_wait c`
+/// with index n lets no more than the n youngest groups be under way. What threads wrote to shared memory, or copied
+/// there, is seen by it after `copies_visible` of the same thread and a barrier.
+struct MultiplyPanelsPayload {
+    ScalarType a{}, b{};///< of the elements
+    int32_t n = 0, k = 0;
+    bool a_across = false, b_across = false;///< lines go along the rows of a, the columns of b
+    friend bool operator==(const MultiplyPanelsPayload &, const MultiplyPanelsPayload &) = default;
+};
+
 using Payload =
     std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload, QuantizePayload,
                  AccessPayload, ReducePayload, ScanPayload, MmaPayload, IndexPayload, LoadPayload,
@@ -333,6 +356,6 @@ using Payload =
                  AddressPayload, MemoryPayload, AtomicPayload, AssertPayload, PrintPayload,
                  ReportPayload, AllocPayload, PrefetchPayload, DotPayload, MatrixPayload,
                  ParticipantPayload, SharedPayload, ExchangePayload, CopyPayload, LoadMatrixPayload,
-                 MultiplyMatrixPayload>;
+                 MultiplyMatrixPayload, PanelDescriptorPayload, MultiplyPanelsPayload>;
 
 }// namespace luisa::tile::ir

@@ -104,8 +104,11 @@ private:
     [[nodiscard]] StagedOperand staged_operand(const ir::Value *operand, ScalarType type,
                                                const std::vector<ir::DimExtent> &free,
                                                const std::vector<ir::DimExtent> &steps,
-                                               int64_t depth, int64_t multiple,
+                                               int64_t depth, int64_t multiple, bool permuted,
                                                const StagedOperand *like) const;
+    [[nodiscard]] const target::PanelAtom *panel_atom_of(const Contraction &c,
+                                                         ScalarType wide) const;
+    bool stage_by_groups(Contraction &c, StagePlan &stage, ScalarType wide) const;
     [[nodiscard]] const target::MatrixAtom *atom_of(const Contraction &c, ScalarType wide) const;
     bool size_panels(Contraction &c, StagePlan &stage) const;
     [[nodiscard]] int resident_blocks(const StagePlan &stage, int64_t held, bool even) const;

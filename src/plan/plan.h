@@ -5,6 +5,7 @@
 #include "plan/choices.h"
 #include "target/cpu.h"
 #include "target/cuda.h"
+#include "target/warpgroup.h"
 
 #include <luisa/tile/layout.h>
 
@@ -94,6 +95,8 @@ struct PanelPlan {
 
 /// How a panel of one operand of a staged product lies in the memory that a block shares: line after line, of which
 /// neighbours are 16 bytes more than a multiple of 32 apart, so that equal places of eight lines lie in different banks.
+/// Permuted, as warpgroups read them: the first 128 bytes of all lines, 128 bytes apart, then the next 128 of all; of
+/// line l unit u is at place u ^ l % 8.
 struct StagedOperand {
     ScalarType type{};
     bool along_steps =
@@ -104,8 +107,11 @@ struct StagedOperand {
     int vector = 1;    ///< elements that are copied at a time where bounds and addresses allow
     bool async = false;///< … past the registers
     bool zeros = false;///< steps that do not exist are zeros, for they are multiplied too
+    bool permuted = false;
 
-    [[nodiscard]] int64_t bytes() const noexcept { return lines * pitch; }
+    /// Bytes from 128 bytes of a line to the next 128 of it; 0: they are neighbours.
+    [[nodiscard]] int64_t part_bytes() const noexcept { return permuted ? lines * pitch : 0; }
+    [[nodiscard]] int64_t bytes() const noexcept;
 };
 
 /// A product whose operands the threads of a block copy together, a panel of steps after the other, into shared
@@ -121,9 +127,13 @@ struct StagePlan {
     std::vector<std::array<StagedOperand, 2>> operands;
     const target::MatrixAtom *atom = nullptr;///< by warps, with this shape; else by threads
     int warp_rows = 1, warp_columns = 1;     ///< warps that the result is dealt out to
+    /// By warpgroups, which hold 64 rows times `rows` of the contraction and 8 columns times `vectors` each.
+    const target::PanelAtom *panel_atom = nullptr;
+    int group_rows = 1, group_columns = 1;///< warpgroups that the result is dealt out to
 
     [[nodiscard]] int64_t threads() const noexcept {
-        return int64_t{thread_rows} * thread_columns * warp_rows * warp_columns;
+        return int64_t{thread_rows} * thread_columns * warp_rows * warp_columns * group_rows *
+               group_columns;
     }
     /// Bytes of one panel of all operands, and of all panels.
     [[nodiscard]] int64_t panel_bytes() const noexcept;

@@ -168,7 +168,11 @@ struct Printer {
 
     void staged(const Contraction &c) {
         const auto &s = *c.stage;
-        auto holders = s.atom
+        auto holders = s.panel_atom
+                           ? fmt::format("{}x{} warpgroups hold {} of {} each", s.group_rows,
+                                         s.group_columns, c.rows,
+                                         s.panel_atom->instruction(c.vectors * 8))
+                       : s.atom
                            ? fmt::format("{}x{} warps hold {}x{} sums of {} each", s.warp_rows,
                                          s.warp_columns, c.rows, c.vectors, s.atom->instruction())
                            : fmt::format("{}x{} threads hold {}x{} sums each", s.thread_rows,
@@ -181,12 +185,12 @@ struct Printer {
             for (size_t side = 0; side < 2; ++side) {
                 const auto &o = product[side];
                 line(fmt::format(
-                    "{}: {} of {} {}, {} bytes apart, copied {}{}", side ? "columns" : "rows",
+                    "{}: {} of {} {}, {} bytes apart{}, copied {}{}", side ? "columns" : "rows",
                     fmt::format("{} line{}", o.lines, o.lines == 1 ? "" : "s"), o.length,
                     o.along_steps ? "steps"
                     : side        ? "columns"
                                   : "rows",
-                    o.pitch, o.vector > 1 ? fmt::format("{} at a time", o.vector) : "one by one",
+                    o.pitch, o.permuted ? ", units permuted" : "", o.vector > 1 ? fmt::format("{} at a time", o.vector) : "one by one",
                     o.async ? " past registers" : ""));
             }
         }

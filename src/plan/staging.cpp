@@ -96,6 +96,11 @@ ThreadShape thread_shape(int64_t rows, int64_t columns, size_t bytes) {
 
 }// namespace
 
+int64_t StagedOperand::bytes() const noexcept {
+    auto line = length * static_cast<int64_t>(size_of(type));
+    return lines * pitch * (permuted ? (line + pitch - 1) / pitch : 1);
+}
+
 int64_t StagePlan::panel_bytes() const noexcept {
     int64_t bytes = 0;
     for (const auto &product : operands) {
@@ -109,7 +114,8 @@ int64_t StagePlan::panel_bytes() const noexcept {
 StagedOperand BlockPlanner::staged_operand(const ir::Value *operand, ScalarType type,
                                            const std::vector<DimExtent> &free,
                                            const std::vector<DimExtent> &steps, int64_t depth,
-                                           int64_t multiple, const StagedOperand *like) const {
+                                           int64_t multiple, bool permuted,
+                                           const StagedOperand *like) const {
     StagedOperand staged;
     staged.type = type;
     auto bytes = static_cast<int64_t>(size_of(type));
@@ -129,6 +135,11 @@ StagedOperand BlockPlanner::staged_operand(const ir::Value *operand, ScalarType 
     staged.length = round_up(staged.along_steps ? filled : length, unit / bytes);
     // An odd number of units.
     staged.pitch = ((staged.length * bytes / unit) | 1) * unit;
+    if (permuted) {
+        staged.permuted = true;
+        staged.lines = round_up(staged.lines, target::panel_lines);
+        staged.pitch = target::panel_line;
+    }
     const auto *along = staged.along_steps ? along_steps : along_free;
     auto vector = unit / bytes;
     bool fits = along && vector > 1 && along->extent % vector == 0 && length % vector == 0;
@@ -205,6 +216,69 @@ bool deal_to_warps(const target::MatrixAtom &atom, int64_t height, int64_t width
 
 }// namespace
 
+/// The instruction of warpgroups that may do a contraction, or null.
+const target::PanelAtom *BlockPlanner::panel_atom_of(const Contraction &c, ScalarType wide) const {
+    auto side = [&](const ir::Operation *product, bool columns) {
+        return product->operand(columns != c.transposed ? 1 : 0)->scalar();
+    };
+    if (!_plan->gpu->async.warpgroups) {
+        return nullptr;
+    }
+    const auto *first = c.products.front();
+    const auto *atom = target::find_panel_atom(side(first, false), side(first, true), wide);
+    for (const auto *product : c.products) {
+        const auto &policy = product->get<ir::MmaPayload>().policy;
+        bool fits = atom && side(product, false) == atom->a && side(product, true) == atom->b &&
+                    (is_integer(wide) || policy.allow_reassociation);
+        if (!fits) {
+            return nullptr;
+        }
+    }
+    return atom;
+}
+
+namespace {
+
+/// Which part of the result each warpgroup holds: two share the rows, or the columns of few rows.
+bool deal_to_groups(const target::PanelAtom &atom, int64_t height, int64_t width, Contraction &c,
+                    StagePlan &stage) {
+    static constexpr int shares[][2] = {{2, 1}, {1, 2}, {1, 1}};
+    constexpr int64_t most_sums = 128, few_sums = 64, block_columns = 64;
+    auto down = height / atom.rows;
+    if (height % atom.rows != 0 || width % 8 != 0) {
+        return false;
+    }
+    for (const auto &share : shares) {
+        auto rows = down / share[0], columns = width / share[1];
+        auto sums = rows * columns / 2;
+        bool divides = down % share[0] == 0 && width % share[1] == 0 &&
+                       (share[1] == 1 || columns % block_columns == 0);
+        // A second group along the columns reads all rows again.
+        bool pays = share[1] == 1 || down * width / 2 > few_sums;
+        if (divides && pays && columns <= atom.most_columns && sums <= most_sums) {
+            stage.panel_atom = &atom;
+            stage.thread_rows = atom.threads;
+            stage.group_rows = share[0];
+            stage.group_columns = share[1];
+            c.rows = static_cast<int>(rows);
+            c.vectors = static_cast<int>(columns / 8);
+            return true;
+        }
+    }
+    return false;
+}
+
+}// namespace
+
+/// Products whose tiles are whole matrices of warpgroups.
+bool BlockPlanner::stage_by_groups(Contraction &c, StagePlan &stage, ScalarType wide) const {
+    const auto &columns = c.transposed ? c.roles.rows : c.roles.columns;
+    const auto &rows = c.transposed ? c.roles.columns : c.roles.rows;
+    const auto *atom = panel_atom_of(c, wide);
+    return atom && deal_to_groups(*atom, elements_of(rows), elements_of(columns), c, stage) &&
+           size_panels(c, stage);
+}
+
 /// Whether a load needs no mask, wherever its tile lies.
 static bool stays_inside(const ir::Operation &load) {
     const auto &payload = load.get<ir::LoadPayload>();
@@ -255,21 +329,24 @@ bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
     }
     const auto &gpu = *_plan->gpu;
     const auto *atom = stage.atom;
-    auto held = int64_t{c.rows} * c.vectors * (atom ? atom->m * atom->n / 32 : 1) *
+    const auto *groups = stage.panel_atom;
+    bool by_matrices = atom || groups;
+    auto together = groups ? groups->rows * 8 / groups->threads : atom ? atom->m * atom->n / 32 : 1;
+    auto held = int64_t{c.rows} * c.vectors * together *
                 static_cast<int64_t>(std::max<size_t>(size_of(c.result->scalar()), 4)) / 4;
     // Kept values of a block have a place beside the panels.
     constexpr int64_t kept = 48 << 10;
     auto room = held > 64 ? gpu.shared_per_block - kept
                           : gpu.shared_per_multiprocessor / 2 - gpu.shared_reserved;
     auto size = static_cast<int64_t>(size_of(c.products.front()->operand(0)->scalar()));
-    auto deepest = atom ? 128 / size : most_depth;
+    auto deepest = by_matrices ? 128 / size : most_depth;
     for (auto depth = deepest; depth >= 8; depth /= 2) {
         stage.operands.clear();
-        stage.stages = atom ? 3 : 2;
+        stage.stages = by_matrices ? 3 : 2;
         stage.depth = panel_depth(longest, depth);
-        stage.unroll = atom
-                           ? static_cast<int>(round_up(std::min<int64_t>(stage.depth, 64), atom->k))
-                           : 8;
+        auto k = groups ? groups->k : atom ? atom->k : 1;
+        stage.unroll =
+            by_matrices ? static_cast<int>(round_up(std::min<int64_t>(stage.depth, 64), k)) : 8;
         for (const auto *product : c.products) {
             auto steps = contracted_of(*product);
             auto most = std::min(stage.depth, elements_of(steps));
@@ -279,10 +356,11 @@ bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
             auto wide = c.result->scalar();
             bool half = wide == ScalarType::FLOAT16 || wide == ScalarType::BFLOAT16;
             wide = half ? ScalarType::FLOAT32 : wide;
-            auto k = atom ? atom->k : 1;
+            auto a = groups ? groups->a : atom ? atom->a : wide;
+            auto b = groups ? groups->b : atom ? atom->b : wide;
             stage.operands.push_back(
-                {{staged_operand(down, atom ? atom->a : wide, rows, steps, most, k, like),
-                  staged_operand(across, atom ? atom->b : wide, columns, steps, most, k,
+                {{staged_operand(down, a, rows, steps, most, k, groups, like),
+                  staged_operand(across, b, columns, steps, most, k, groups,
                                  like ? like + 1 : nullptr)}});
         }
         if (stage.shared_bytes() <= room) {
@@ -315,6 +393,11 @@ void BlockPlanner::stage_contraction(Contraction &c) const {
     }
     auto before = std::pair{c.rows, c.vectors};
     StagePlan stage;
+    if (stage_by_groups(c, stage, wide)) {
+        c.stage = std::move(stage);
+        return;
+    }
+    stage = {};
     if (const auto *atom = atom_of(c, wide);
         atom && deal_to_warps(*atom, height, width, c, stage) && size_panels(c, stage)) {
         c.stage = std::move(stage);

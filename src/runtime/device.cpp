@@ -7,6 +7,7 @@
 #include "runtime/cuda/device.h"
 #include "runtime/memory.h"
 #include "target/cpu.h"
+#include "target/cuda.h"
 #include "types/float_environment.h"
 
 #include <hwloc.h>
@@ -127,6 +128,19 @@ int64_t checked_bytes(const int64_t *extents, int rank, size_t element, SourceLo
     return bytes;
 }
 
+/// The row that the emulator stands for; null: its own choice.
+static const target::CudaFacts *emulated_architecture(const std::string &asked) {
+    if (asked.empty()) {
+        return nullptr;
+    }
+    const auto *found = target::find_cuda(asked);
+    if (!found) {
+        throw TargetError{"DeviceOptions::architecture is '" + asked + "', expected one of " +
+                          target::cuda_names()};
+    }
+    return found;
+}
+
 /// Both kinds of device share this: the interpreter has no pool and no code.
 DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
     : name{std::move(device_name)}, options{std::move(device_options)}, _generation{
@@ -147,6 +161,7 @@ DeviceImpl::DeviceImpl(std::string device_name, DeviceOptions device_options)
         accelerator = cuda::make_accelerator(cuda_ordinal(name), *this);
     }
     if (is_emulator()) {
+        emulated = emulated_architecture(options.architecture);
         target = emit::host_cpu();
         pool = std::make_unique<Pool>(options.threads);
     }
@@ -261,7 +276,8 @@ void DeviceImpl::build(ShaderImpl &shader, bool use_disk) {
         return;
     }
     if (is_emulator()) {
-        shader.emulated = compiler::compile_emulator(*shader.module, {false, options.validate});
+        shader.emulated = compiler::compile_emulator(*shader.module,
+                                                     {false, options.validate, emulated});
         note_emulated(*shader.emulated, shader.metadata);
     }
     if (!is_cpu()) {
@@ -335,7 +351,8 @@ std::shared_ptr<const AcceleratorCode> ShaderImpl::accelerated_alias_safe() cons
 std::shared_ptr<const compiler::EmulatorKernel> ShaderImpl::emulated_alias_safe() const {
     std::lock_guard lock{alias_mutex};
     if (!alias_emulated) {
-        alias_emulated = compiler::compile_emulator(*module, {true, device->options.validate});
+        alias_emulated = compiler::compile_emulator(
+            *module, {true, device->options.validate, device->emulated});
     }
     return alias_emulated;
 }

@@ -26,6 +26,11 @@ bool tests_device(std::string_view name) {
     return false;
 }
 
+const target::CudaFacts *tested_architecture() {
+    const char *name = std::getenv("LUISA_TILE_TEST_SM");
+    return name ? target::find_cuda(name) : nullptr;
+}
+
 /// Runs the phases on the calling thread, block after block, from scratch memory that holds no zeros.
 static void run_emulator(const compiler::EmulatorKernel &kernel, const std::vector<uint64_t> &words,
                          emulator::Observer *observer) {
@@ -56,10 +61,11 @@ static void run_emulator(const compiler::EmulatorKernel &kernel, const std::vect
 
 void check_emulator(const ir::Module &module, const std::vector<View> &reference,
                     std::vector<View> views, const std::vector<uint64_t> &scalars,
-                    const BothOptions &options, bool checked) {
+                    const BothOptions &options, bool checked, const target::CudaFacts *gpu) {
     std::shared_ptr<const compiler::EmulatorKernel> compiled;
     try {
-        compiled = compiler::compile_emulator(module, {options.may_alias, checked});
+        compiled = compiler::compile_emulator(module,
+                                              {options.may_alias, checked, gpu});
     } catch (const UnsupportedError &error) {
         std::printf("emulator: %s\n", error.what());
         return;
@@ -79,6 +85,17 @@ void check_emulator(const ir::Module &module, const std::vector<View> &reference
             << "on the emulator\n"
             << ir::print(module) << compiled->plan;
     }
+}
+
+std::string run_emulated(const char *architecture, const Kernel &kernel, std::vector<View> views,
+                         const std::vector<uint64_t> &scalars, BothOptions options) {
+    const auto &module = *module_of(kernel);
+    const auto *gpu = target::find_cuda(architecture);
+    auto reference = run_both(kernel, views, scalars, options);
+    for (bool checked : {false, true}) {
+        check_emulator(module, reference, views, scalars, options, checked, gpu);
+    }
+    return compiler::realize_blocks(module, {options.may_alias, false, gpu}).plan;
 }
 
 }// namespace luisa::tile::test

@@ -51,6 +51,8 @@ struct DeviceOptions {
     /// Gets what does not stop the work but should be known, such as a cache that cannot be used: each problem
     /// once a device, from any thread. Empty: the standard error stream, once a process.
     PrintReceiver warn{};
+    /// Of "cuda-emulator": the architecture that it stands for, such as "sm_90a" or "80"; empty: "sm_90".
+    std::string architecture{};
 };
 
 /// What the cache on disk did for a kernel.

@@ -118,6 +118,13 @@ private:
     llvm::Value *host_copy(const ir::Operation &op);
     llvm::Value *host_load_matrix(const ir::Operation &op);
     llvm::Value *host_multiply_matrix(const ir::Operation &op);
+    // panels.cpp
+    void gpu_order(const char *text);
+    llvm::Value *gpu_on_sums(const std::string &text, llvm::Value *sums,
+                             const std::vector<llvm::Value *> &more);
+    llvm::Value *gpu_multiply_panels(const ir::Operation &op);
+    llvm::Value *gpu_panels(const ir::Operation &op);
+    llvm::Value *host_panels(const ir::Operation &op);
     /// Room on the stack of the function.
     llvm::Value *stack_room(llvm::Type *type);
 

@@ -152,6 +152,12 @@ llvm::Value *Emitter::memory(const ir::Operation &op) {
         case Opcode::LOAD_MATRIX: return _gpu ? gpu_load_matrix(op) : host_load_matrix(op);
         case Opcode::MULTIPLY_MATRIX:
             return _gpu ? gpu_multiply_matrix(op) : host_multiply_matrix(op);
+        case Opcode::PANEL_DESCRIPTOR:
+        case Opcode::PANELS_FENCE:
+        case Opcode::MULTIPLY_PANELS:
+        case Opcode::PANELS_COMMIT:
+        case Opcode::PANELS_WAIT:
+        case Opcode::COPIES_VISIBLE: return _gpu ? gpu_panels(op) : host_panels(op);
         case Opcode::PREFETCH: {
             if (_gpu) {
                 return gpu_prefetch(operand(op, 0));

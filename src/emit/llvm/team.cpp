@@ -38,6 +38,17 @@ void multiply_matrix(int32_t atom, const void *a, const void *b, void *sum) noex
     current_team->multiply_matrix(atom, a, b, sum);
 }
 
+void multiply_panels(int32_t atom, int32_t n, int32_t across, uint64_t a, uint64_t b, void *sums,
+                     const ir::Operation *at) noexcept {
+    current_team->multiply_panels(atom, n, across, a, b, sums, at);
+}
+void panels_fence() noexcept { current_team->fence_panels(); }
+void panels_commit() noexcept { current_team->commit_panels(); }
+void panels_wait(int32_t groups, int32_t lanes, void *sums, const ir::Operation *at) noexcept {
+    current_team->wait_for_panels(groups, lanes, sums, at);
+}
+void copies_visible() noexcept { current_team->show_copies(); }
+
 template<class F> TeamFunction any(F *function) { return reinterpret_cast<TeamFunction>(function); }
 
 }// namespace
@@ -59,6 +70,11 @@ TeamFunction team_function(TeamCall call) noexcept {
         case TeamCall::COPY_WAIT: return any(copy_wait);
         case TeamCall::LOAD_MATRIX: return any(load_matrix);
         case TeamCall::MULTIPLY_MATRIX: return any(multiply_matrix);
+        case TeamCall::MULTIPLY_PANELS: return any(multiply_panels);
+        case TeamCall::PANELS_FENCE: return any(panels_fence);
+        case TeamCall::PANELS_COMMIT: return any(panels_commit);
+        case TeamCall::PANELS_WAIT: return any(panels_wait);
+        case TeamCall::COPIES_VISIBLE: return any(copies_visible);
         default: return any(exchange);
     }
 }

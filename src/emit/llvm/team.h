@@ -37,6 +37,18 @@ public:
     /// Adds the product of the matrices that the warp holds, by row `atom` of target::matrix_atoms().
     virtual void multiply_matrix(int32_t atom, const void *a, const void *b,
                                  void *sum) noexcept = 0;
+    /// Asks for the product by row `atom` of target::panel_atoms() of matrices that descriptors name, with shared
+    /// memory at 0. `across`: bit 0 of a, bit 1 of b. `sums`, n / 2 of them, become what only later calls understand.
+    virtual void multiply_panels(int32_t atom, int32_t n, int32_t across, uint64_t a, uint64_t b,
+                                 void *sums, const ir::Operation *at) noexcept = 0;
+    virtual void fence_panels() noexcept = 0;
+    virtual void commit_panels() noexcept = 0;
+    /// Does all products but those of the thread's `groups` youngest groups; of `lanes` sums those that are done come
+    /// back.
+    virtual void wait_for_panels(int32_t groups, int32_t lanes, void *sums,
+                                 const ir::Operation *at) noexcept = 0;
+    /// What this thread wrote to shared memory may be read by products of panels.
+    virtual void show_copies() noexcept = 0;
     /// Stands before each access of code whose accesses are observed. False: it must not be done.
     virtual bool access(const void *address, int64_t bytes, AccessKind kind,
                         const ir::Operation *at) noexcept = 0;
@@ -60,7 +72,8 @@ inline constexpr const char *team_symbols[] = {
     "luisa_tile_blocks",         "luisa_tile_shared",    "luisa_tile_barrier",
     "luisa_tile_exchange",       "luisa_tile_access",    "luisa_tile_copy",
     "luisa_tile_copy_commit",    "luisa_tile_copy_wait", "luisa_tile_load_matrix",
-    "luisa_tile_multiply_matrix"};
+    "luisa_tile_multiply_matrix", "luisa_tile_multiply_panels", "luisa_tile_panels_fence",
+    "luisa_tile_panels_commit", "luisa_tile_panels_wait", "luisa_tile_copies_visible"};
 enum class TeamCall : uint8_t {
     THREAD,
     THREADS,
@@ -74,7 +87,12 @@ enum class TeamCall : uint8_t {
     COPY_COMMIT,
     COPY_WAIT,
     LOAD_MATRIX,
-    MULTIPLY_MATRIX
+    MULTIPLY_MATRIX,
+    MULTIPLY_PANELS,
+    PANELS_FENCE,
+    PANELS_COMMIT,
+    PANELS_WAIT,
+    COPIES_VISIBLE
 };
 using TeamFunction = void (*)();
 [[nodiscard]] TeamFunction team_function(TeamCall call) noexcept;

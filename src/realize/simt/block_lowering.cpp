@@ -68,11 +68,13 @@ int64_t BlockLowering::allocate_bytes(int64_t bytes) {
 
 int64_t BlockLowering::staging_room() {
     if (_staging_bytes == 0) {
-        auto count = [this](const plan::Block &block) {
+        bool permuted = false;
+        auto count = [&](const plan::Block &block) {
             for (const auto &step : block.steps) {
                 const auto *c = std::get_if<plan::Contraction>(&step);
                 if (c && c->stage) {
                     _staging_bytes = std::max(_staging_bytes, c->stage->shared_bytes());
+                    permuted |= c->stage->panel_atom != nullptr;
                 }
             }
         };
@@ -81,6 +83,11 @@ int64_t BlockLowering::staging_room() {
         }
         for (const auto &phase : _plan->phases) {
             count(phase.block);
+        }
+        if (permuted) {
+            // Such panels begin at multiples of what the permutation of their lines repeats after.
+            constexpr int64_t atom = target::panel_line * target::panel_lines;
+            _shared_bytes = (_shared_bytes + atom - 1) / atom * atom;
         }
         _staging = _shared_bytes;
         _shared_bytes += aligned(_staging_bytes);

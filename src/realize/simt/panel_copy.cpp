@@ -87,6 +87,19 @@ ir::Value *PanelCopy::has_step(ir::Value *number, ir::Value *first) {
 }
 
 ir::Value *PanelCopy::place(ir::Value *to, const Unit &unit) {
+    if (_how.permuted) {
+        auto per_part = _how.pitch / 16;
+        auto *number = _b.div(unit.start, _b.index(_per_unit));
+        auto *in_part = _units_per_line > per_part ? _b.rem(number, _b.index(per_part)) : number;
+        auto *line = _b.rem(unit.line, _b.index(target::panel_lines));
+        Values terms{_b.mul(_b.pure(Opcode::XOR, {in_part, line}), _b.index(16)),
+                     _b.mul(unit.line, _b.index(_how.pitch))};
+        if (_units_per_line > per_part) {
+            auto *part = _b.div(number, _b.index(per_part));
+            terms.push_back(_b.mul(part, _b.index(_how.part_bytes())));
+        }
+        return _b.address_sum(to, terms, 1);
+    }
     return _b.address_sum(
         to, {_b.mul(unit.line, _b.index(_how.pitch)), _b.mul(unit.start, _b.index(_bytes))}, 1);
 }

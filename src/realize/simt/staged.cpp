@@ -40,7 +40,10 @@ void BlockLowering::lower_staged(const plan::Contraction &c) {
     auto own = (c.stage->threads() + 31) / 32 * 32;
     auto resident = static_cast<int>(std::max<int64_t>(c.stage->resident * own / _threads, 1));
     _resident = _resident ? std::min(_resident, resident) : resident;
-    c.stage->atom ? lower_by_warps(*this, c) : lower_by_threads(*this, c);
+    auto *lower = c.stage->panel_atom ? lower_by_groups
+                  : c.stage->atom     ? lower_by_warps
+                                      : lower_by_threads;
+    lower(*this, c);
     // Without a panel no barrier is passed.
     _touched.add(before);
     _touched.add(panels);
@@ -173,6 +176,9 @@ Values StagedContraction::panel(ir::Value *number, Values sums) {
         _b.set_location(_c.products[p]->loc);
         sums = multiply(p, panels, exist, sums);
     }
+    if (_s.panel_atom) {
+        _b.effect(Opcode::PANELS_COMMIT, {}, ir::None{});
+    }
     return sums;
 }
 
@@ -194,9 +200,15 @@ Values StagedContraction::all_panels(const Point &point, Values sums) {
         if (async) {
             _b.effect(Opcode::COPY_WAIT, {}, ir::IndexPayload{ahead - 1});
         }
+        before_panel();
         _l.barrier();
+        if (!_s.panel_atom) {
+            copy(_b.add(number, _b.index(ahead)));
+            return panel(number, now);
+        }
+        auto next = panel(number, now);
         copy(_b.add(number, _b.index(ahead)));
-        return panel(number, now);
+        return after_panel(next);
     });
 }
 

@@ -26,6 +26,10 @@ protected:
     /// The sums after all steps of a panel, of which `steps` exist (a constant where that is known).
     virtual Values multiply(size_t product, const Panels &panels, ir::Value *steps,
                             const Values &sums) = 0;
+    /// Stands before the barrier behind which all threads see a panel.
+    virtual void before_panel() {}
+    /// The sums of products that went on while the next panel was copied.
+    virtual Values after_panel(const Values &sums) { return sums; }
 
     [[nodiscard]] ir::Value *thread() const { return _l._thread; }
     [[nodiscard]] int64_t threads() const { return _l._threads; }
@@ -74,5 +78,7 @@ private:
 void lower_by_threads(BlockLowering &lowering, const plan::Contraction &contraction);
 /// Warps hold matrices of the result that the atom of the plan multiplies.
 void lower_by_warps(BlockLowering &lowering, const plan::Contraction &contraction);
+/// Warpgroups hold matrices of the result, and read panels while the next ones are copied.
+void lower_by_groups(BlockLowering &lowering, const plan::Contraction &contraction);
 
 }// namespace luisa::tile::simt

@@ -119,28 +119,27 @@ std::vector<uint64_t> gather(const target::MatrixAtom &atom, target::MatrixRole 
     return matrix;
 }
 
-/// One element of the result.
-uint64_t element(const target::MatrixAtom &atom, const uint64_t *row, const uint64_t *column,
-                 uint64_t before) {
-    auto n = static_cast<size_t>(atom.n);
-    if (is_integer(atom.sum)) {
+}// namespace
+
+uint64_t sum_of_products(const ProductTypes &types, std::span<const uint64_t> row,
+                         const uint64_t *column, size_t next, uint64_t before) {
+    if (is_integer(types.sum)) {
         auto sum = static_cast<uint32_t>(before);
-        for (size_t k = 0; k < static_cast<size_t>(atom.k); ++k) {
-            sum += static_cast<uint32_t>(arith::to_int64(atom.a, row[k]) *
-                                         arith::to_int64(atom.b, column[k * n]));
+        for (size_t k = 0; k < row.size(); ++k) {
+            sum += static_cast<uint32_t>(arith::to_int64(types.a, row[k]) *
+                                         arith::to_int64(types.b, column[k * next]));
         }
         return sum;
     }
     ExactSum sum;
-    for (size_t k = 0; k < static_cast<size_t>(atom.k); ++k) {
-        sum.add_product(arith::to_double(atom.a, row[k]), arith::to_double(atom.b, column[k * n]));
+    for (size_t k = 0; k < row.size(); ++k) {
+        sum.add_product(arith::to_double(types.a, row[k]),
+                        arith::to_double(types.b, column[k * next]));
     }
-    sum.add(arith::to_double(atom.sum, before));
-    bool wide = atom.sum == ScalarType::FLOAT64;
-    return arith::from_double(atom.sum, wide ? sum.nearest() : sum.sticky());
+    sum.add(arith::to_double(types.sum, before));
+    bool wide = types.sum == ScalarType::FLOAT64;
+    return arith::from_double(types.sum, wide ? sum.nearest() : sum.sticky());
 }
-
-}// namespace
 
 void multiply(const target::MatrixAtom &atom, std::span<const LaneMatrices> lanes) {
     using enum target::MatrixRole;
@@ -150,9 +149,11 @@ void multiply(const target::MatrixAtom &atom, std::span<const LaneMatrices> lane
     for (size_t lane = 0; lane < lanes.size(); ++lane) {
         for (int e = 0; e < layout.elements; ++e) {
             auto place = layout.at(static_cast<int>(lane), e);
-            auto bits = element(atom, &a[static_cast<size_t>(place.row * atom.k)],
-                                &b[static_cast<size_t>(place.column)],
-                                sums[static_cast<size_t>(place.row * atom.n + place.column)]);
+            auto *row = &a[static_cast<size_t>(place.row * atom.k)];
+            auto bits = sum_of_products(
+                {atom.a, atom.b, atom.sum}, {row, static_cast<size_t>(atom.k)},
+                &b[static_cast<size_t>(place.column)], static_cast<size_t>(atom.n),
+                sums[static_cast<size_t>(place.row * atom.n + place.column)]);
             std::memcpy(static_cast<char *>(lanes[lane].sum) + static_cast<size_t>(e) * bytes,
                         &bits, bytes);
         }

@@ -41,6 +41,7 @@ void Observer::begin_block(int64_t, const void *shared, size_t bytes) {
     _shared.begin = reinterpret_cast<uintptr_t>(shared);
     _shared.end = _shared.begin + bytes;
     _shared_bytes.clear();
+    _shown.clear();
 }
 
 const Observer::Memory *Observer::memory_of(uintptr_t begin, uintptr_t end) const {
@@ -134,7 +135,7 @@ bool Observer::access(const Where &where, const void *address, int64_t bytes, em
                               line_of(at)};
         }
         auto &table = table_of(*memory);
-        Access now{where, at, kind == emit::AccessKind::ATOMIC};
+        Access now{where, at, kind == emit::AccessKind::ATOMIC, _shown[where.thread]};
         for (auto byte = begin; byte < begin + static_cast<uintptr_t>(bytes); ++byte) {
             check_byte(table[byte], now, kind != emit::AccessKind::READ, *memory, byte);
         }
@@ -165,6 +166,45 @@ void Observer::end_copy(const Where &where, void *to, int64_t bytes,
         table_of(*memory_of(begin, end))[byte].copied = false;
     }
     access(where, to, bytes, emit::AccessKind::WRITE, at);
+}
+
+bool Observer::read_panel(const Where &where, const void *address, int64_t bytes,
+                          const ir::Operation *at) noexcept {
+    if (!access(where, address, bytes, emit::AccessKind::READ, at)) {
+        return false;
+    }
+    auto begin = reinterpret_cast<uintptr_t>(address), end = begin + static_cast<uintptr_t>(bytes);
+    try {
+        for (auto byte = begin; byte < end; ++byte) {
+            const auto &write = _shared_bytes[byte].write;
+            if (write.where.thread >= 0 && write.shown == _shown[write.where.thread]) {
+                throw RaceError{"a product of panels reads byte " +
+                                    std::to_string(byte - _shared.begin) +
+                                    " of shared memory, which " + text_of(write.where) +
+                                    " wrote and did not make visible to it",
+                                line_of(at),
+                                {{"it is written here", line_of(write.at)}}};
+            }
+        }
+    } catch (...) {
+        if (!_error) {
+            _error = std::current_exception();
+        }
+    }
+    return true;
+}
+
+void Observer::panels_touched(const Where &where, const ir::Operation *at) noexcept {
+    try {
+        throw RaceError{text_of(where) +
+                            " gives sums to a product of panels that it touched while they were "
+                            "under way, or computed without a fence",
+                        line_of(at)};
+    } catch (...) {
+        if (!_error) {
+            _error = std::current_exception();
+        }
+    }
 }
 
 void Observer::divergence(int64_t block, const ir::Operation *one,

@@ -34,6 +34,13 @@ public:
     /// A copy into memory is asked for: from here on until it is done nobody may touch these bytes.
     bool begin_copy(const Where &where, void *to, int64_t bytes, const ir::Operation *at) noexcept;
     void end_copy(const Where &where, void *to, int64_t bytes, const ir::Operation *at) noexcept;
+    /// What a thread wrote to shared memory so far may be read by products of panels.
+    void show_writes(int64_t thread) noexcept { ++_shown[thread]; }
+    /// A read by the product of a warpgroup: of what was shown after it was written.
+    bool read_panel(const Where &where, const void *address, int64_t bytes,
+                    const ir::Operation *at) noexcept;
+    /// Sums of a product that is under way were touched, or computed without a fence.
+    void panels_touched(const Where &where, const ir::Operation *at) noexcept;
     /// Threads of a block wait at two different barriers.
     void divergence(int64_t block, const ir::Operation *one, const ir::Operation *other) noexcept;
     /// Throws what was found first.
@@ -49,6 +56,7 @@ private:
         Where where{-1, -1, -1};
         const ir::Operation *at = nullptr;
         bool atomic = false;
+        int64_t shown = 0;///< how often the thread had shown what it wrote before
     };
     struct Byte {
         Access write, read, other_read;///< the last of each, and a read by another thread
@@ -67,6 +75,7 @@ private:
     std::vector<Memory> _memories;
     Memory _shared{0, 0, "shared memory", false};
     std::unordered_map<uintptr_t, Byte> _bytes, _shared_bytes;
+    std::unordered_map<int64_t, int64_t> _shown;///< how often each thread of the block did
     std::exception_ptr _error;
 };
 

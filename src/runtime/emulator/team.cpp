@@ -6,6 +6,7 @@
 #include "runtime/emulator/call_stacks.h"
 #include "runtime/emulator/matrix.h"
 #include "runtime/emulator/observer.h"
+#include "runtime/emulator/panels.h"
 
 #include <luisa/tile/error.h>
 
@@ -65,7 +66,7 @@ private:
 };
 
 constexpr size_t stack_bytes = 128 << 10;
-constexpr int warp = 32;
+constexpr int warp = 32, warpgroup = target::PanelAtom::threads;
 
 /// The threads of one block, one of which runs at a time.
 class Block final : public emit::Team {
@@ -119,8 +120,26 @@ public:
         wait(State::AT_PRODUCT);
     }
 
+    void multiply_panels(int32_t atom, int32_t n, int32_t across, uint64_t a, uint64_t b,
+                         void *sums, const ir::Operation *at) noexcept override;
+    void fence_panels() noexcept override { current().panels.fence(); }
+    void commit_panels() noexcept override { current().panels.commit(); }
+    void wait_for_panels(int32_t groups, int32_t lanes, void *sums,
+                         const ir::Operation *at) noexcept override {
+        auto &own = current();
+        own.by = groups;
+        own.at = at;
+        wait(State::AT_PANELS);
+        own.panels.give_back(lanes, static_cast<uint32_t *>(sums));
+    }
+    void show_copies() noexcept override {
+        if (_launch.observer) {
+            _launch.observer->show_writes(_current);
+        }
+    }
+
 private:
-    enum class State : uint8_t { READY, AT_BARRIER, AT_EXCHANGE, AT_LOAD, AT_PRODUCT, DONE };
+    enum class State : uint8_t { READY, AT_BARRIER, AT_EXCHANGE, AT_LOAD, AT_PRODUCT, AT_PANELS, DONE };
     struct Copy {
         void *to;
         const void *from;
@@ -137,6 +156,7 @@ private:
         LaneMatrices matrices;            ///< its part of an operation of the warp
         std::vector<Copy> copies;         ///< that it has not waited for
         int64_t groups = 0;               ///< of copies, so far
+        PanelThread panels;
     };
     Thread &current() noexcept { return _threads[static_cast<size_t>(_current)]; }
 
@@ -149,6 +169,7 @@ private:
     void exchange_in(size_t first, size_t last);
     void load_in(size_t first, size_t last);
     void multiply_in(size_t first, size_t last);
+    bool release_warpgroups();
     [[noreturn]] void stuck() const;
 
     const Launch &_launch;
@@ -304,6 +325,46 @@ bool Block::release_warps() {
     return any;
 }
 
+void Block::multiply_panels(int32_t atom, int32_t n, int32_t across, uint64_t a, uint64_t b,
+                            void *sums, const ir::Operation *at) noexcept {
+    bool right = current().panels.multiply({atom, n, across, a, b, at, 0},
+                                           static_cast<uint32_t *>(sums));
+    if (!right && _launch.observer) {
+        _launch.observer->panels_touched({_number, _current, _interval}, at);
+    }
+}
+
+/// Does what warpgroups wait for whose threads have all come to the wait.
+bool Block::release_warpgroups() {
+    bool any = false;
+    for (size_t first = 0; first + warpgroup <= _threads.size(); first += warpgroup) {
+        if (!all_in(first, first + warpgroup, State::AT_PANELS)) {
+            continue;
+        }
+        std::vector<PanelThread *> threads;
+        for (size_t i = first; i < first + warpgroup; ++i) {
+            threads.push_back(&_threads[i].panels);
+            _threads[i].state = State::READY;
+        }
+        auto read = [&](size_t thread, int64_t offset, size_t bytes,
+                        const ir::Operation *at) -> const void * {
+            const auto *place = static_cast<const char *>(_shared) + offset;
+            if (offset + static_cast<int64_t>(bytes) >
+                static_cast<int64_t>(_launch.shared_bytes)) {
+                throw DeviceError{"a warpgroup reads byte " + std::to_string(offset) +
+                                  " of shared memory, which ends before"};
+            }
+            Observer::Where where{_number, static_cast<int64_t>(first + thread), _interval};
+            bool may = !_launch.observer || _launch.observer->read_panel(
+                                                where, place, static_cast<int64_t>(bytes), at);
+            return may ? place : nullptr;
+        };
+        finish_panels(threads, _threads[first].by, read);
+        any = true;
+    }
+    return any;
+}
+
 /// Lets all threads go on when they have come to a barrier.
 bool Block::release_block() {
     if (!all_in(0, _threads.size(), State::AT_BARRIER)) {
@@ -328,7 +389,7 @@ void Block::stuck() const {
                       std::to_string(_threads.size()) + " threads " +
                       std::to_string(count(State::AT_BARRIER)) + " wait at a barrier, " +
                       std::to_string(count(State::AT_EXCHANGE) + count(State::AT_LOAD) +
-                                     count(State::AT_PRODUCT)) +
+                                     count(State::AT_PRODUCT) + count(State::AT_PANELS)) +
                       " at an exchange, and " + std::to_string(count(State::DONE)) + " are done"};
 }
 
@@ -351,8 +412,8 @@ void Block::run() {
                 ran = true;
             }
         }
-        bool warps = release_warps(), block = release_block();
-        if (!ran && !warps && !block) {
+        bool warps = release_warps(), groups = release_warpgroups(), block = release_block();
+        if (!ran && !warps && !groups && !block) {
             stuck();
         }
     }
@@ -373,7 +434,7 @@ void run_block(const Launch &launch, int64_t block) {
     calls.reserve(static_cast<size_t>(launch.threads));
     if (launch.shared_bytes > shared_bytes) {
         shared_bytes = (launch.shared_bytes + 4095) / 4096 * 4096;
-        shared.reset(std::aligned_alloc(128, shared_bytes));
+        shared.reset(std::aligned_alloc(1024, shared_bytes));
         if (!shared) {
             shared_bytes = 0;
             throw OutOfMemoryError{"no memory for the shared memory of a block"};

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/blocks.h"
+#include "ir/text.h"
+#include "unit/emulator/observed.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+// Faults put into products that warpgroups read from shared memory themselves: each is found.
+
+namespace luisa::tile::test {
+
+namespace {
+
+constexpr const char *group_text = R"(kernel @k(%A: view<const bf16, 64 x 192>, %B: view<const bf16, 192 x 64>, %C: view<f32, 64 x 64>) {
+  %one = constant 1 : i64
+  parallel %one {dims = [#0]} { %i: i64 ->
+    %z = constant 0.0 : tile<f32, m:64 n:64>
+    %zero = constant 0 : i64
+    %end = constant 192 : i64
+    %step = constant 64 : i64
+    %acc = pipeline %zero, %end, %step, %z {range = true} : tile<f32, m:64 n:64> { %k0: i64, %s: tile<f32, m:64 n:64> ->
+      %a = load %A, %zero, %k0 : tile<bf16, m:64 k:64>
+      %b = load %B, %k0, %zero : tile<bf16, k:64 n:64>
+      %r = mma %a, %b, %s : tile<f32, m:64 n:64>
+      yield %r
+    }
+    store %C, %acc, %zero, %zero {box = [m:64 n:64]}
+    yield
+  }
+}
+)";
+
+/// Elements of A by row and step, of B by step and column: small integers that repeat with no atom's size.
+size_t left_element(size_t i, size_t k) { return (3 * i + 5 * k + i / 8) % 7; }
+size_t right_element(size_t k, size_t j) { return (2 * k + 11 * j + k / 8) % 13; }
+
+struct GroupRun : Finding {
+    explicit GroupRun(const ir::Module &machine, const simt::Phase &phase)
+        : a(64 * 192), b(192 * 64), result(64 * 64, -1.f) {
+        auto narrow = [](float x) {
+            uint32_t bits = 0;
+            std::memcpy(&bits, &x, 4);
+            return static_cast<uint16_t>(bits >> 16);
+        };
+        for (size_t i = 0; i < a.size(); ++i) {
+            a[i] = narrow(static_cast<float>(left_element(i / 192, i % 192)));
+            b[i] = narrow(static_cast<float>(right_element(i / 64, i % 64)));
+        }
+        emulator::Observer observer;
+        observer.add_memory(a.data(), a.size() * 2, "view A", true);
+        observer.add_memory(b.data(), b.size() * 2, "view B", true);
+        observer.add_memory(result.data(), result.size() * 4, "view C", true);
+        Finding::operator=(run_observed(machine, phase,
+                                        {reinterpret_cast<uint64_t>(a.data()), 64, 192, 192, 1,
+                                         reinterpret_cast<uint64_t>(b.data()), 192, 64, 64, 1,
+                                         reinterpret_cast<uint64_t>(result.data()), 64, 64, 64, 1},
+                                        observer));
+    }
+    [[nodiscard]] bool is_right() const {
+        for (size_t i = 0; i < 64; ++i) {
+            for (size_t j = 0; j < 64; ++j) {
+                size_t sum = 0;
+                for (size_t k = 0; k < 192; ++k) {
+                    sum += left_element(i, k) * right_element(k, j);
+                }
+                if (result[64 * i + j] != static_cast<float>(sum)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+    std::vector<uint16_t> a, b;
+    std::vector<float> result;
+};
+
+class PanelFaults : public ::testing::Test {
+protected:
+    void SetUp() override {
+        forms = compiler::realize_blocks(*ir::parse(group_text),
+                                         {false, false, target::find_cuda("sm_90a")});
+        ASSERT_NE(forms.plan.find("warpgroups hold 1 of wgmma"), std::string::npos) << forms.plan;
+    }
+    [[nodiscard]] std::vector<ir::Operation *> all(ir::Opcode opcode) const {
+        return all_of(*forms.program.machine, opcode);
+    }
+    GroupRun run() { return GroupRun{*forms.program.machine, forms.program.phases[0]}; }
+    void expect_found(const char *what) {
+        auto found = run();
+        EXPECT_NE(found.error.find(what), std::string::npos) << found.error;
+        EXPECT_TRUE(found.line >= 8 && found.line <= 11) << found.error;
+    }
+    compiler::BlockForms forms;
+};
+
+}// namespace
+
+TEST_F(PanelFaults, nothing_is_found_without_one) {
+    auto found = run();
+    EXPECT_EQ(found.error, "");
+    EXPECT_TRUE(found.is_right());
+}
+
+TEST_F(PanelFaults, writes_that_are_not_made_visible_are_found) {
+    auto fences = all(ir::Opcode::COPIES_VISIBLE);
+    ASSERT_EQ(fences.size(), 1u);
+    forms.program.machine->erase(fences[0]);
+    expect_found("did not make visible");
+}
+
+TEST_F(PanelFaults, a_late_wait_for_copies_is_found) {
+    auto waits = all(ir::Opcode::COPY_WAIT);
+    ASSERT_EQ(waits.size(), 1u);
+    ++waits[0]->get<ir::IndexPayload>().index;
+    expect_found("shared memory");
+}
+
+TEST_F(PanelFaults, a_missed_barrier_is_found) {
+    auto barriers = all(ir::Opcode::BARRIER);
+    ASSERT_GE(barriers.size(), 1u);
+    forms.program.machine->erase(barriers[0]);
+    expect_found("shared memory");
+}
+
+TEST_F(PanelFaults, a_missed_fence_of_sums_is_found) {
+    auto fences = all(ir::Opcode::PANELS_FENCE);
+    ASSERT_EQ(fences.size(), 1u);
+    forms.program.machine->erase(fences[0]);
+    expect_found("without a fence");
+}
+
+TEST_F(PanelFaults, a_product_without_a_group_is_found) {
+    auto commits = all(ir::Opcode::PANELS_COMMIT);
+    ASSERT_EQ(commits.size(), 1u);
+    forms.program.machine->erase(commits[0]);
+    auto found = run();
+    EXPECT_TRUE(!found.error.empty() || !found.is_right());
+}
+
+TEST_F(PanelFaults, a_wait_for_too_few_products_is_found) {
+    auto waits = all(ir::Opcode::PANELS_WAIT);
+    ASSERT_EQ(waits.size(), 1u);
+    ++waits[0]->get<ir::IndexPayload>().index;
+    auto found = run();
+    EXPECT_TRUE(!found.error.empty() || !found.is_right());
+}
+
+TEST_F(PanelFaults, wrong_descriptors_are_found) {
+    using Change = std::function<void(ir::Operation &)>;
+    const Change changes[] = {
+        [](ir::Operation &op) { op.get<ir::PanelDescriptorPayload>().stride = 2048; },
+        [](ir::Operation &op) { op.get<ir::PanelDescriptorPayload>().stride = 128; }};
+    auto count = all(ir::Opcode::PANEL_DESCRIPTOR).size();
+    ASSERT_EQ(count, 2u);
+    for (size_t which = 0; which < count; ++which) {
+        for (const auto &change : changes) {
+            SetUp();
+            change(*all(ir::Opcode::PANEL_DESCRIPTOR)[which]);
+            auto found = run();
+            EXPECT_TRUE(!found.error.empty() || !found.is_right());
+        }
+    }
+}
+
+TEST_F(PanelFaults, lines_that_are_taken_for_others_are_found) {
+    for (bool of_a : {true, false}) {
+        SetUp();
+        for (auto *op : all(ir::Opcode::MULTIPLY_PANELS)) {
+            auto &payload = op->get<ir::MultiplyPanelsPayload>();
+            auto &across = of_a ? payload.a_across : payload.b_across;
+            across = !across;
+        }
+        auto found = run();
+        EXPECT_TRUE(!found.error.empty() || !found.is_right());
+    }
+}
+
+TEST_F(PanelFaults, units_that_are_not_permuted_are_found) {
+    // Copies go where the line says, not to the place that it gives its units.
+    auto permutations = all(ir::Opcode::XOR);
+    ASSERT_GT(permutations.size(), 0u);
+    for (auto *op : permutations) {
+        op->result()->replace_all_uses_with(op->operand(0));
+    }
+    auto found = run();
+    EXPECT_TRUE(!found.error.empty() || !found.is_right());
+}
+
+}// namespace luisa::tile::test

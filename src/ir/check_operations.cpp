@@ -457,11 +457,11 @@ struct Rules {
         bool regions = info(op.opcode()).family == Family::REGION || op.opcode() == Opcode::FOR;
         bool stated = regions && op.opcode() != Opcode::MAP;
         static constexpr Opcode silent[] = {
-            Opcode::CONDITION,   Opcode::STAGE,     Opcode::YIELD,    Opcode::STORE,
-            Opcode::WRITE,       Opcode::SCATTER,   Opcode::PREFETCH, Opcode::ASSERT,
-            Opcode::PRINT,       Opcode::REPORT,    Opcode::BARRIER,  Opcode::COPY_ASYNC,
-            Opcode::COPY_COMMIT, Opcode::COPY_WAIT, Opcode::MATRIX,
-            Opcode::PANELS_FENCE, Opcode::PANELS_COMMIT, Opcode::COPIES_VISIBLE};
+            Opcode::CONDITION,     Opcode::STAGE,         Opcode::YIELD,    Opcode::STORE,
+            Opcode::WRITE,         Opcode::SCATTER,       Opcode::PREFETCH, Opcode::ASSERT,
+            Opcode::PRINT,         Opcode::REPORT,        Opcode::BARRIER,  Opcode::COPY_ASYNC,
+            Opcode::COPY_COMMIT,   Opcode::COPY_WAIT,     Opcode::MATRIX,   Opcode::PANELS_FENCE,
+            Opcode::PANELS_COMMIT, Opcode::COPIES_VISIBLE};
         size_t results = std::count(std::begin(silent), std::end(silent), op.opcode()) ? 0 : 1;
         require_that(stated || op.result_count() == results,
                      "has " + std::to_string(op.result_count()) + " results, expected " +

@@ -333,7 +333,8 @@ struct MultiplyMatrixPayload {
 /// eight steps are, and the next 128 bytes of rows are `leading` bytes on.
 struct PanelDescriptorPayload {
     int64_t leading = 16, stride = 1024;
-    friend bool operator==(const PanelDescriptorPayload &, const PanelDescriptorPayload &) = default;
+    friend bool operator==(const PanelDescriptorPayload &,
+                           const PanelDescriptorPayload &) = default;
 };
 
 /// `multiply_panels a, b, c`: a · b + c of a 64×k and a k×n matrix in shared memory, by descriptors, and of a 64×n

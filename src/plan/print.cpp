@@ -168,10 +168,9 @@ struct Printer {
 
     void staged(const Contraction &c) {
         const auto &s = *c.stage;
-        auto holders = s.panel_atom
-                           ? fmt::format("{}x{} warpgroups hold {} of {} each", s.group_rows,
-                                         s.group_columns, c.rows,
-                                         s.panel_atom->instruction(c.vectors * 8))
+        auto holders = s.panel_atom ? fmt::format("{}x{} warpgroups hold {} of {} each",
+                                                  s.group_rows, s.group_columns, c.rows,
+                                                  s.panel_atom->instruction(c.vectors * 8))
                        : s.atom
                            ? fmt::format("{}x{} warps hold {}x{} sums of {} each", s.warp_rows,
                                          s.warp_columns, c.rows, c.vectors, s.atom->instruction())
@@ -190,7 +189,8 @@ struct Printer {
                     o.along_steps ? "steps"
                     : side        ? "columns"
                                   : "rows",
-                    o.pitch, o.permuted ? ", units permuted" : "", o.vector > 1 ? fmt::format("{} at a time", o.vector) : "one by one",
+                    o.pitch, o.permuted ? ", units permuted" : "",
+                    o.vector > 1 ? fmt::format("{} at a time", o.vector) : "one by one",
                     o.async ? " past registers" : ""));
             }
         }

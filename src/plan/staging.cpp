@@ -345,8 +345,9 @@ bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
         stage.stages = by_matrices ? 3 : 2;
         stage.depth = panel_depth(longest, depth);
         auto k = groups ? groups->k : atom ? atom->k : 1;
-        stage.unroll =
-            by_matrices ? static_cast<int>(round_up(std::min<int64_t>(stage.depth, 64), k)) : 8;
+        stage.unroll = by_matrices
+                           ? static_cast<int>(round_up(std::min<int64_t>(stage.depth, 64), k))
+                           : 8;
         for (const auto *product : c.products) {
             auto steps = contracted_of(*product);
             auto most = std::min(stage.depth, elements_of(steps));
@@ -358,10 +359,9 @@ bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
             wide = half ? ScalarType::FLOAT32 : wide;
             auto a = groups ? groups->a : atom ? atom->a : wide;
             auto b = groups ? groups->b : atom ? atom->b : wide;
-            stage.operands.push_back(
-                {{staged_operand(down, a, rows, steps, most, k, groups, like),
-                  staged_operand(across, b, columns, steps, most, k, groups,
-                                 like ? like + 1 : nullptr)}});
+            stage.operands.push_back({{staged_operand(down, a, rows, steps, most, k, groups, like),
+                                       staged_operand(across, b, columns, steps, most, k, groups,
+                                                      like ? like + 1 : nullptr)}});
         }
         if (stage.shared_bytes() <= room) {
             stage.resident = resident_blocks(stage, held, copies_evenly(c, stage));

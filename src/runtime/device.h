@@ -72,7 +72,8 @@ struct DeviceImpl {
     std::string name;
     DeviceOptions options;
     emit::CpuTarget target;
-    const target::CudaFacts *emulated = nullptr;///< what the emulator stands for; null: its own choice
+    const target::CudaFacts *emulated =
+        nullptr;///< what the emulator stands for; null: its own choice
     std::unique_ptr<Pool> pool;
     std::unique_ptr<Accelerator> accelerator;      ///< null on the CPU and the interpreter
     std::unique_ptr<tile::cache::ObjectCache> disk;///< null when there is none

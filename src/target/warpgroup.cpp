@@ -17,9 +17,7 @@ constexpr PanelAtom panel_table[] = {
 constexpr int64_t field = 0x3fff, unit = 16;
 
 /// Units of 16 bytes change places with the line in their atom.
-int64_t permuted(int64_t byte) {
-    return byte ^ (byte / panel_line % panel_lines) * unit;
-}
+int64_t permuted(int64_t byte) { return byte ^ (byte / panel_line % panel_lines) * unit; }
 
 }// namespace
 
@@ -31,9 +29,9 @@ std::string PanelAtom::instruction(int n) const {
 std::span<const PanelAtom> panel_atoms() noexcept { return panel_table; }
 
 const PanelAtom *find_panel_atom(ScalarType a, ScalarType b, ScalarType sum) noexcept {
-    auto found = std::find_if(
-        std::begin(panel_table), std::end(panel_table),
-        [&](const auto &row) { return row.a == a && row.b == b && row.sum == sum; });
+    auto found = std::find_if(std::begin(panel_table), std::end(panel_table), [&](const auto &row) {
+        return row.a == a && row.b == b && row.sum == sum;
+    });
     return found == std::end(panel_table) ? nullptr : &*found;
 }
 
@@ -58,9 +56,7 @@ uint64_t PanelDescriptor::bits() const noexcept {
 }
 
 PanelDescriptor PanelDescriptor::of(uint64_t bits) noexcept {
-    auto part = [&](int shift) {
-        return (static_cast<int64_t>(bits >> shift) & field) * unit;
-    };
+    auto part = [&](int shift) { return (static_cast<int64_t>(bits >> shift) & field) * unit; };
     return {part(0), part(16), part(32)};
 }
 

@@ -14,7 +14,7 @@ namespace luisa::tile::target {
 struct PanelAtom {
     ScalarType a, b, sum;
     int k = 0;
-    bool across = false;   ///< lines of the matrices may go along rows of a and columns of b as well
+    bool across = false;///< lines of the matrices may go along rows of a and columns of b as well
     const char *types = "";///< of the instruction: ".f32.bf16.bf16"
 
     static constexpr int rows = 64, threads = 128, most_columns = 256;

@@ -25,7 +25,8 @@ struct GroupShape {
 
 enum class GroupNest { PIPELINE, SERIAL, REDUCE };
 
-template<class T, class S> auto group_product(const GroupShape &s, GroupNest kind = GroupNest::PIPELINE) {
+template<class T, class S>
+auto group_product(const GroupShape &s, GroupNest kind = GroupNest::PIPELINE) {
     return tile_kernel([=](TensorView<const T, 2> A, TensorView<const T, 2> B, TensorView<S, 2> C) {
         auto m = axis("m", s.bm), n = axis("n", s.bn), k = axis("k", s.bk);
         for (auto &nest :
@@ -58,7 +59,8 @@ template<class T, class S> auto group_product(const GroupShape &s, GroupNest kin
     });
 }
 
-template<class T, class S> void run_group(const GroupShape &s, GroupNest kind = GroupNest::PIPELINE) {
+template<class T, class S>
+void run_group(const GroupShape &s, GroupNest kind = GroupNest::PIPELINE) {
     std::vector<int64_t> a{s.m, s.k}, b{s.k, s.n};
     if (s.a_transposed) {
         std::swap(a[0], a[1]);
@@ -66,9 +68,9 @@ template<class T, class S> void run_group(const GroupShape &s, GroupNest kind = 
     if (s.b_transposed) {
         std::swap(b[0], b[1]);
     }
-    on_warpgroups(group_product<T, S>(s, kind).capture(tensor_shape(a[0], a[1]), tensor_shape(b[0], b[1]),
-                                                  tensor_shape(s.m, s.n)),
-             {random_view<T>(a, 1), random_view<T>(b, 2), output_view<S>({s.m, s.n})},
+    on_warpgroups(group_product<T, S>(s, kind).capture(
+                      tensor_shape(a[0], a[1]), tensor_shape(b[0], b[1]), tensor_shape(s.m, s.n)),
+                  {random_view<T>(a, 1), random_view<T>(b, 2), output_view<S>({s.m, s.n})},
                   sizeof(S) == 2 ? 1e-2 : 1e-4);
 }
 
@@ -85,24 +87,20 @@ std::string group_name(const ::testing::TestParamInfo<GroupShape> &i) {
 
 }// namespace
 
-TEST_P(WarpgroupProducts, of_bf16_equal_the_interpreter) {
-    run_group<bfloat16, float>(GetParam());
-}
+TEST_P(WarpgroupProducts, of_bf16_equal_the_interpreter) { run_group<bfloat16, float>(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, WarpgroupProducts,
-    ::testing::Values(GroupShape{64, 64, 64, 64, 64, 64},
-                      GroupShape{64, 64, 200, 64, 64, 64, false, true},
-                      GroupShape{64, 64, 200, 64, 64, 64, true, false},
-                      GroupShape{64, 64, 200, 64, 64, 64, true, true},
-                      GroupShape{128, 128, 128, 128, 128, 64}, GroupShape{100, 150, 90, 64, 64, 64},
-                      GroupShape{61, 70, 45, 64, 72, 16}, GroupShape{70, 61, 45, 64, 72, 16, true},
-                      GroupShape{64, 96, 96, 64, 96, 48, true, true},
-                      GroupShape{64, 96, 96, 64, 96, 48, false, false},
-                      GroupShape{192, 40, 64, 192, 40, 32}, GroupShape{64, 256, 64, 64, 256, 32},
-                      GroupShape{128, 16, 160, 128, 16, 160}, GroupShape{64, 32, 7, 64, 32, 7},
-                      GroupShape{256, 64, 40, 256, 64, 40, true, true},
-                      GroupShape{64, 64, 0, 64, 64, 64}, GroupShape{1, 1, 1, 64, 64, 64}),
+    ::testing::Values(
+        GroupShape{64, 64, 64, 64, 64, 64}, GroupShape{64, 64, 200, 64, 64, 64, false, true},
+        GroupShape{64, 64, 200, 64, 64, 64, true, false},
+        GroupShape{64, 64, 200, 64, 64, 64, true, true}, GroupShape{128, 128, 128, 128, 128, 64},
+        GroupShape{100, 150, 90, 64, 64, 64}, GroupShape{61, 70, 45, 64, 72, 16},
+        GroupShape{70, 61, 45, 64, 72, 16, true}, GroupShape{64, 96, 96, 64, 96, 48, true, true},
+        GroupShape{64, 96, 96, 64, 96, 48, false, false}, GroupShape{192, 40, 64, 192, 40, 32},
+        GroupShape{64, 256, 64, 64, 256, 32}, GroupShape{128, 16, 160, 128, 16, 160},
+        GroupShape{64, 32, 7, 64, 32, 7}, GroupShape{256, 64, 40, 256, 64, 40, true, true},
+        GroupShape{64, 64, 0, 64, 64, 64}, GroupShape{1, 1, 1, 64, 64, 64}),
     group_name);
 
 TEST(WarpgroupForms, results_of_f16_and_bf16_are_rounded_once) {
@@ -127,13 +125,14 @@ TEST(WarpgroupForms, products_begin_with_what_was_there_and_end_in_more) {
                 acc = mma(A[coord(m0, step.index()), shape(m, k)],
                           B[coord(step.index(), n0), shape(k, n)], acc);
             }
-            C(coord(m0, n0), shape(m, n)).store(maximum(acc * 0.5f + bias[coord(n0), shape(n)], 0.f));
+            C(coord(m0, n0), shape(m, n))
+                .store(maximum(acc * 0.5f + bias[coord(n0), shape(n)], 0.f));
         }
     });
     on_warpgroups(def.capture(tensor_shape(90, 130), tensor_shape(130, 77), tensor_shape(90, 77),
-                         tensor_shape(77), tensor_shape(90, 77)),
-             {random_view<bfloat16>({90, 130}, 1), random_view<bfloat16>({130, 77}, 2),
-              random_view({90, 77}, 3), random_view({77}, 4), output_view({90, 77})});
+                              tensor_shape(77), tensor_shape(90, 77)),
+                  {random_view<bfloat16>({90, 130}, 1), random_view<bfloat16>({130, 77}, 2),
+                   random_view({90, 77}, 3), random_view({77}, 4), output_view({90, 77})});
 }
 
 TEST(WarpgroupForms, two_products_add_to_one_result) {
@@ -152,9 +151,9 @@ TEST(WarpgroupForms, two_products_add_to_one_result) {
         }
     });
     on_warpgroups(def.capture(tensor_shape(64, 96), tensor_shape(96, 64), tensor_shape(96, 64),
-                         tensor_shape(64, 64)),
-             {random_view<bfloat16>({64, 96}, 1), random_view<bfloat16>({96, 64}, 2),
-              random_view<bfloat16>({96, 64}, 3), output_view({64, 64})});
+                              tensor_shape(64, 64)),
+                  {random_view<bfloat16>({64, 96}, 1), random_view<bfloat16>({96, 64}, 2),
+                   random_view<bfloat16>({96, 64}, 3), output_view({64, 64})});
 }
 
 TEST(WarpgroupForms, each_matrix_of_a_batch_has_a_product) {
@@ -168,9 +167,10 @@ TEST(WarpgroupForms, each_matrix_of_a_batch_has_a_product) {
             C(coord(b0, 0, 0), shape(b, m, n)).store(mma(x, y, zeros<float>(shape(b, m, n))));
         }
     });
-    on_warpgroups(def.capture(tensor_shape(3, 64, 64), tensor_shape(3, 64, 72), tensor_shape(3, 64, 72)),
-             {random_view<bfloat16>({3, 64, 64}, 1), random_view<bfloat16>({3, 64, 72}, 2),
-              output_view({3, 64, 72})});
+    on_warpgroups(
+        def.capture(tensor_shape(3, 64, 64), tensor_shape(3, 64, 72), tensor_shape(3, 64, 72)),
+        {random_view<bfloat16>({3, 64, 64}, 1), random_view<bfloat16>({3, 64, 72}, 2),
+         output_view({3, 64, 72})});
 }
 
 TEST(WarpgroupForms, operands_may_be_computed) {
@@ -188,6 +188,7 @@ TEST(WarpgroupForms, operands_may_be_computed) {
             C(coord(m0, n0), shape(m, n)).store(acc);
         }
     });
-    on_warpgroups(def.capture(tensor_shape(70, 96), tensor_shape(96, 64), tensor_shape(70, 64)),
-             {random_view({70, 96}, 1), integer_view<int8_t>({96, 64}, 2), output_view({70, 64})});
+    on_warpgroups(
+        def.capture(tensor_shape(70, 96), tensor_shape(96, 64), tensor_shape(70, 64)),
+        {random_view({70, 96}, 1), integer_view<int8_t>({96, 64}, 2), output_view({70, 64})});
 }

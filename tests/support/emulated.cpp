@@ -64,8 +64,7 @@ void check_emulator(const ir::Module &module, const std::vector<View> &reference
                     const BothOptions &options, bool checked, const target::CudaFacts *gpu) {
     std::shared_ptr<const compiler::EmulatorKernel> compiled;
     try {
-        compiled = compiler::compile_emulator(module,
-                                              {options.may_alias, checked, gpu});
+        compiled = compiler::compile_emulator(module, {options.may_alias, checked, gpu});
     } catch (const UnsupportedError &error) {
         std::printf("emulator: %s\n", error.what());
         return;

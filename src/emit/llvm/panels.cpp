@@ -95,8 +95,7 @@ llvm::Value *Emitter::gpu_panels(const ir::Operation &op) {
         case Opcode::PANEL_DESCRIPTOR: {
             auto *shared = _b.CreateAddrSpaceCast(operand(op, 0), _b.getPtrTy(3));
             auto *start = _b.CreateLShr(_b.CreatePtrToInt(shared, _b.getInt32Ty()), 4);
-            return _b.CreateOr(_b.CreateZExt(start, _b.getInt64Ty()),
-                               _b.getInt64(layout_bits(op)));
+            return _b.CreateOr(_b.CreateZExt(start, _b.getInt64Ty()), _b.getInt64(layout_bits(op)));
         }
         case Opcode::MULTIPLY_PANELS: return gpu_multiply_panels(op);
         case Opcode::PANELS_WAIT: {

@@ -68,12 +68,12 @@ private:
 
 /// The functions that generated code calls, by their TeamCall.
 inline constexpr const char *team_symbols[] = {
-    "luisa_tile_thread",         "luisa_tile_threads",   "luisa_tile_block",
-    "luisa_tile_blocks",         "luisa_tile_shared",    "luisa_tile_barrier",
-    "luisa_tile_exchange",       "luisa_tile_access",    "luisa_tile_copy",
-    "luisa_tile_copy_commit",    "luisa_tile_copy_wait", "luisa_tile_load_matrix",
+    "luisa_tile_thread",          "luisa_tile_threads",         "luisa_tile_block",
+    "luisa_tile_blocks",          "luisa_tile_shared",          "luisa_tile_barrier",
+    "luisa_tile_exchange",        "luisa_tile_access",          "luisa_tile_copy",
+    "luisa_tile_copy_commit",     "luisa_tile_copy_wait",       "luisa_tile_load_matrix",
     "luisa_tile_multiply_matrix", "luisa_tile_multiply_panels", "luisa_tile_panels_fence",
-    "luisa_tile_panels_commit", "luisa_tile_panels_wait", "luisa_tile_copies_visible"};
+    "luisa_tile_panels_commit",   "luisa_tile_panels_wait",     "luisa_tile_copies_visible"};
 enum class TeamCall : uint8_t {
     THREAD,
     THREADS,

@@ -128,18 +128,15 @@ Values GroupMatrices::multiply(size_t product, const Panels &panels, ir::Value *
     auto depth = down.along_steps ? down.length : down.lines;
     auto other = across.along_steps ? across.length : across.lines;
     depth = std::min(depth, other);
-    ir::MultiplyPanelsPayload payload{_atom.a,
-                                      _atom.b,
-                                      static_cast<int32_t>(columns()),
-                                      _atom.k,
-                                      !down.along_steps,
-                                      !across.along_steps};
+    ir::MultiplyPanelsPayload payload{_atom.a, _atom.b,           static_cast<int32_t>(columns()),
+                                      _atom.k, !down.along_steps, !across.along_steps};
     auto *right = descriptor(across, panels.columns, _first_column);
     Values lefts, vectors;
     for (int64_t i = 0; i < _c.rows; ++i) {
         auto *row = _b.add(_first_row, _b.index(i * PanelAtom::rows));
         lefts.push_back(descriptor(down, panels.rows, row));
-        vectors.push_back(joined(sums, static_cast<size_t>(i) * sums_of_matrix(), sums_of_matrix()));
+        vectors.push_back(
+            joined(sums, static_cast<size_t>(i) * sums_of_matrix(), sums_of_matrix()));
     }
     if (product == 0) {
         _b.effect(Opcode::PANELS_FENCE, {}, ir::None{});

@@ -17,9 +17,7 @@ constexpr uint32_t mark = 0xffc00000u, lane_bits = 8;
 uint32_t stand_in(uint32_t chain, size_t lane) {
     return mark | chain << lane_bits | static_cast<uint32_t>(lane);
 }
-uint32_t chain_of(uint32_t bits) {
-    return (bits & mark) == mark ? (bits & ~mark) >> lane_bits : 0;
-}
+uint32_t chain_of(uint32_t bits) { return (bits & mark) == mark ? (bits & ~mark) >> lane_bits : 0; }
 
 }// namespace
 

@@ -139,7 +139,15 @@ public:
     }
 
 private:
-    enum class State : uint8_t { READY, AT_BARRIER, AT_EXCHANGE, AT_LOAD, AT_PRODUCT, AT_PANELS, DONE };
+    enum class State : uint8_t {
+        READY,
+        AT_BARRIER,
+        AT_EXCHANGE,
+        AT_LOAD,
+        AT_PRODUCT,
+        AT_PANELS,
+        DONE
+    };
     struct Copy {
         void *to;
         const void *from;
@@ -349,14 +357,13 @@ bool Block::release_warpgroups() {
         auto read = [&](size_t thread, int64_t offset, size_t bytes,
                         const ir::Operation *at) -> const void * {
             const auto *place = static_cast<const char *>(_shared) + offset;
-            if (offset + static_cast<int64_t>(bytes) >
-                static_cast<int64_t>(_launch.shared_bytes)) {
+            if (offset + static_cast<int64_t>(bytes) > static_cast<int64_t>(_launch.shared_bytes)) {
                 throw DeviceError{"a warpgroup reads byte " + std::to_string(offset) +
                                   " of shared memory, which ends before"};
             }
             Observer::Where where{_number, static_cast<int64_t>(first + thread), _interval};
-            bool may = !_launch.observer || _launch.observer->read_panel(
-                                                where, place, static_cast<int64_t>(bytes), at);
+            bool may = !_launch.observer ||
+                       _launch.observer->read_panel(where, place, static_cast<int64_t>(bytes), at);
             return may ? place : nullptr;
         };
         finish_panels(threads, _threads[first].by, read);

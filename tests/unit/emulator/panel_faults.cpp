@@ -14,7 +14,8 @@ namespace luisa::tile::test {
 
 namespace {
 
-constexpr const char *group_text = R"(kernel @k(%A: view<const bf16, 64 x 192>, %B: view<const bf16, 192 x 64>, %C: view<f32, 64 x 64>) {
+constexpr const char *group_text =
+    R"(kernel @k(%A: view<const bf16, 64 x 192>, %B: view<const bf16, 192 x 64>, %C: view<f32, 64 x 64>) {
   %one = constant 1 : i64
   parallel %one {dims = [#0]} { %i: i64 ->
     %z = constant 0.0 : tile<f32, m:64 n:64>

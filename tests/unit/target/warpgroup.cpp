@@ -65,8 +65,8 @@ TEST(Warpgroups, all_elements_of_a_matrix_have_places_of_their_own) {
 }
 
 TEST(Warpgroups, the_table_names_instructions) {
-    const auto *atom =
-        find_panel_atom(ScalarType::BFLOAT16, ScalarType::BFLOAT16, ScalarType::FLOAT32);
+    const auto *atom = find_panel_atom(ScalarType::BFLOAT16, ScalarType::BFLOAT16,
+                                       ScalarType::FLOAT32);
     ASSERT_NE(atom, nullptr);
     EXPECT_EQ(atom->instruction(96), "wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16");
     EXPECT_EQ(find_panel_atom(ScalarType::FLOAT64, ScalarType::FLOAT64, ScalarType::FLOAT64),

@@ -318,6 +318,15 @@ int BlockPlanner::resident_blocks(const StagePlan &stage, int64_t held, bool eve
     return std::clamp(gpu.resident_blocks(threads, registers, stage.shared_bytes()), 1, 8);
 }
 
+/// Panels of warpgroups: while one is read, the one before still is, and others are on their way. Few where two blocks
+/// then fit on a multiprocessor, as many as help where one has it for itself.
+static int stages_of_groups(const StagePlan &stage, int64_t half, int64_t all) {
+    constexpr int64_t few = 4, most = 6, least = 3;
+    auto bytes = stage.panel_bytes();
+    return static_cast<int>(few * bytes <= half ? few
+                                                : std::clamp(all / bytes, least, most));
+}
+
 /// How deep panels are and how many there are: as much as there is room for, twice on a multiprocessor unless
 /// threads hold so much that only one block fits.
 bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
@@ -335,7 +344,7 @@ bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
     auto held = int64_t{c.rows} * c.vectors * together *
                 static_cast<int64_t>(std::max<size_t>(size_of(c.result->scalar()), 4)) / 4;
     // Kept values of a block have a place beside the panels.
-    constexpr int64_t kept = 48 << 10;
+    const int64_t kept = groups ? 32 << 10 : 48 << 10;
     auto room = held > 64 ? gpu.shared_per_block - kept
                           : gpu.shared_per_multiprocessor / 2 - gpu.shared_reserved;
     auto size = static_cast<int64_t>(size_of(c.products.front()->operand(0)->scalar()));
@@ -363,7 +372,10 @@ bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
                                        staged_operand(across, b, columns, steps, most, k, groups,
                                                       like ? like + 1 : nullptr)}});
         }
-        if (stage.shared_bytes() <= room) {
+        if (groups) {
+            stage.stages = stages_of_groups(stage, room, gpu.shared_per_block - kept);
+        }
+        if (stage.shared_bytes() <= (groups ? gpu.shared_per_block - kept : room)) {
             stage.resident = resident_blocks(stage, held, copies_evenly(c, stage));
             return true;
         }

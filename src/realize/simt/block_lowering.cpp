@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t shared_limit = 40 << 10;
 /// Marks room in shared memory; other room is in the scratch memory of the block.
 constexpr int64_t in_shared = int64_t{1} << 60;
+constexpr int64_t panel_atom = target::panel_line * target::panel_lines;
 
 int64_t aligned(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
@@ -34,6 +35,12 @@ void BlockLowering::begin_kernel(const std::string &name) {
     _shared_bytes = _scratch_bytes = _kept_bytes = 0;
     _staging = _staging_bytes = 0;
     _resident = 0;
+    _kept_limit = shared_limit;
+    if (auto [staged, permuted] = staged_bytes(); permuted) {
+        // Beside small exchanges.
+        _kept_limit = std::clamp<int64_t>(_plan->gpu->shared_per_block - staged - 4 * panel_atom, 0,
+                                          shared_limit);
+    }
     _touched = {};
     auto *i64 = module.scalar(ScalarType::INT64);
     auto number = [&](Opcode op, ir::ParticipantKind kind) {
@@ -55,7 +62,7 @@ void BlockLowering::begin_kernel(const std::string &name) {
 }
 
 int64_t BlockLowering::allocate_bytes(int64_t bytes) {
-    if (_kept_bytes + bytes <= shared_limit && !_alone_in_team) {
+    if (_kept_bytes + bytes <= _kept_limit && !_alone_in_team) {
         auto offset = _shared_bytes;
         _kept_bytes += aligned(bytes);
         _shared_bytes += aligned(bytes);
@@ -66,29 +73,36 @@ int64_t BlockLowering::allocate_bytes(int64_t bytes) {
     return offset;
 }
 
+/// What panels of products take of the shared memory of a block, and whether warpgroups read some of them.
+std::pair<int64_t, bool> BlockLowering::staged_bytes() const {
+    int64_t bytes = 0;
+    bool permuted = false;
+    auto count = [&](const plan::Block &block) {
+        for (const auto &step : block.steps) {
+            const auto *c = std::get_if<plan::Contraction>(&step);
+            if (c && c->stage) {
+                bytes = std::max(bytes, c->stage->shared_bytes());
+                permuted |= c->stage->panel_atom != nullptr;
+            }
+        }
+    };
+    for (const auto &[region, block] : _plan->blocks) {
+        count(block);
+    }
+    for (const auto &phase : _plan->phases) {
+        count(phase.block);
+    }
+    return {bytes, permuted};
+}
+
 int64_t BlockLowering::staging_room() {
     if (_staging_bytes == 0) {
-        bool permuted = false;
-        auto count = [&](const plan::Block &block) {
-            for (const auto &step : block.steps) {
-                const auto *c = std::get_if<plan::Contraction>(&step);
-                if (c && c->stage) {
-                    _staging_bytes = std::max(_staging_bytes, c->stage->shared_bytes());
-                    permuted |= c->stage->panel_atom != nullptr;
-                }
-            }
-        };
-        for (const auto &[region, block] : _plan->blocks) {
-            count(block);
-        }
-        for (const auto &phase : _plan->phases) {
-            count(phase.block);
-        }
+        auto [bytes, permuted] = staged_bytes();
         if (permuted) {
             // Such panels begin at multiples of what the permutation of their lines repeats after.
-            constexpr int64_t atom = target::panel_line * target::panel_lines;
-            _shared_bytes = (_shared_bytes + atom - 1) / atom * atom;
+            _shared_bytes = (_shared_bytes + panel_atom - 1) / panel_atom * panel_atom;
         }
+        _staging_bytes = bytes;
         _staging = _shared_bytes;
         _shared_bytes += aligned(_staging_bytes);
     }

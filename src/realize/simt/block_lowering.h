@@ -126,6 +126,7 @@ private:
     friend class PanelCopy;
     /// Room in shared memory for panels of products, of which one after the other uses it.
     int64_t staging_room();
+    [[nodiscard]] std::pair<int64_t, bool> staged_bytes() const;
 
     int _threads = 32;           ///< that share an instance
     ir::Value *_thread = nullptr;///< the number of this one among them
@@ -133,6 +134,7 @@ private:
     ir::Value *_first_instance = nullptr, *_instance_step = nullptr;
     int64_t _shared_bytes = 0, _scratch_bytes = 0;///< so far, of a block
     int64_t _kept_bytes = 0;                      ///< of shared memory, by kept values
+    int64_t _kept_limit = 0;                      ///< … at most
     int _resident = 0;                       ///< blocks on a multiprocessor that a product asks for
     int64_t _staging = 0, _staging_bytes = 0;///< where panels of products lie
     int64_t _private_threads = 0;            ///< that have a line of the current group

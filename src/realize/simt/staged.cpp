@@ -183,7 +183,8 @@ Values StagedContraction::panel(ir::Value *number, Values sums) {
 }
 
 Values StagedContraction::all_panels(const Point &point, Values sums) {
-    auto ahead = _s.stages - 1;
+    // A warpgroup still reads the panel before while the next one is copied.
+    auto ahead = _s.stages - (_s.panel_atom ? 2 : 1);
     bool async = std::any_of(_s.operands.begin(), _s.operands.end(), [](const auto &product) {
         return product[0].async || product[1].async;
     });
@@ -196,7 +197,7 @@ Values StagedContraction::all_panels(const Point &point, Values sums) {
     for (int i = 0; i < ahead; ++i) {
         copy(_b.index(i));
     }
-    return _b.loop(_b.index(0), _panels, 1, sums, [&](ir::Value *number, const Values &now) {
+    auto done = _b.loop(_b.index(0), _panels, 1, sums, [&](ir::Value *number, const Values &now) {
         if (async) {
             _b.effect(Opcode::COPY_WAIT, {}, ir::IndexPayload{ahead - 1});
         }
@@ -210,6 +211,7 @@ Values StagedContraction::all_panels(const Point &point, Values sums) {
         copy(_b.add(number, _b.index(ahead)));
         return after_panel(next);
     });
+    return _s.panel_atom ? after_panels(done) : done;
 }
 
 Point StagedContraction::place_of(const Element &element, const Point &batch) {

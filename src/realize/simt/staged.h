@@ -28,8 +28,9 @@ protected:
                             const Values &sums) = 0;
     /// Stands before the barrier behind which all threads see a panel.
     virtual void before_panel() {}
-    /// The sums of products that went on while the next panel was copied.
+    /// The sums of products of which the last panel's, or those of all, go on while the next panel is copied.
     virtual Values after_panel(const Values &sums) { return sums; }
+    virtual Values after_panels(const Values &sums) { return sums; }
 
     [[nodiscard]] ir::Value *thread() const { return _l._thread; }
     [[nodiscard]] int64_t threads() const { return _l._threads; }

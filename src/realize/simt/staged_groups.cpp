@@ -26,7 +26,9 @@ private:
     void before_panel() override;
     Values multiply(size_t product, const Panels &panels, ir::Value *steps,
                     const Values &sums) override;
-    Values after_panel(const Values &sums) override;
+    Values after_panel(const Values &sums) override { return wait_for_all_but(1, sums); }
+    Values after_panels(const Values &sums) override { return wait_for_all_but(0, sums); }
+    Values wait_for_all_but(int64_t groups, const Values &sums);
     ir::Value *descriptor(const plan::StagedOperand &how, ir::Value *panel, ir::Value *free);
     static int64_t units_of_step(const plan::StagedOperand &how, int64_t step);
     ir::Value *joined(const Values &all, size_t first, size_t count);
@@ -157,9 +159,9 @@ Values GroupMatrices::multiply(size_t product, const Panels &panels, ir::Value *
     return all;
 }
 
-Values GroupMatrices::after_panel(const Values &sums) {
+Values GroupMatrices::wait_for_all_but(int64_t groups, const Values &sums) {
     auto *all = joined(sums, 0, sums.size());
-    return lanes_of(_b.fixed(Opcode::PANELS_WAIT, {all}, ir::IndexPayload{0}, all->type()));
+    return lanes_of(_b.fixed(Opcode::PANELS_WAIT, {all}, ir::IndexPayload{groups}, all->type()));
 }
 
 }// namespace

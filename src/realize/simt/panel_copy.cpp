@@ -295,7 +295,30 @@ void PanelCopy::copy_elements(ir::Value *to, ir::Value *first, const Point &poin
     });
 }
 
-void PanelCopy::emit(ir::Value *to, ir::Value *first, ir::Value *exists, const Point &point) {
+bool PanelCopy::grows_steadily(const Growth &growth) const {
+    bool steady = _how.vector > 1;
+    auto is_leaf = [this](const ir::Value *v) { return _l._plan->home(v) != nullptr; };
+    analysis::visit_leaves(_operand, {{_along->dim.id, {true, 1}}}, is_leaf, [&](const auto &leaf) {
+        auto *op = leaf.value->definition();
+        if (!op || op->opcode() != Opcode::LOAD || leaf.value->type()->is_scalar()) {
+            return;
+        }
+        for (size_t i = 0; i < op->operand_count(); ++i) {
+            auto by = growth(op->operand(i));
+            // Vectors that lie at a multiple of their size go on doing so.
+            steady &= by && *by % _per_unit == 0;
+        }
+    });
+    return steady;
+}
+
+ir::Value *PanelCopy::fast_everywhere(const Point &point) {
+    auto clipped = point.derived();
+    return fast_condition(clipped);
+}
+
+void PanelCopy::emit(ir::Value *to, ir::Value *first, ir::Value *exists, const Point &point,
+                     bool known_fast) {
     ++_l._alone;
     auto outer = _b.location();
     if (auto *op = _operand->definition()) {
@@ -310,7 +333,8 @@ void PanelCopy::emit(ir::Value *to, ir::Value *first, ir::Value *exists, const P
         _b.branch(exists, by_elements, none);
     } else {
         auto clipped = point.derived();
-        auto *fast = _b.both(exists, fast_condition(clipped));
+        auto *each = fast_condition(clipped);
+        auto *fast = _b.both(exists, known_fast ? nullptr : each);
         int64_t threads = _l._threads;
         std::vector<Unit> owned;
         Values targets;

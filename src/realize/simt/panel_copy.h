@@ -2,6 +2,9 @@
 #pragma once
 #include "realize/simt/block_lowering.h"
 
+#include <functional>
+#include <optional>
+
 namespace luisa::tile::simt {
 
 /// Coordinates of the element number `index` of a space, the last dimension fastest.
@@ -16,7 +19,17 @@ public:
 
     /// Copies the panel whose first step is `first` to `to`, where it `exists`. Indices of nests are bound; `point`
     /// has the coordinates of batch dimensions.
-    void emit(ir::Value *to, ir::Value *first, ir::Value *exists, const Point &point);
+    /// `fast`: what `fast_everywhere` gave is known to hold.
+    void emit(ir::Value *to, ir::Value *first, ir::Value *exists, const Point &point,
+              bool fast = false);
+
+    /// How much a scalar grows with each iteration, of any loop around: a number that divides all growth, 0 for one that
+    /// stays; nothing where it is not known, or may shrink.
+    using Growth = std::function<std::optional<int64_t>(const ir::Value *)>;
+    /// Whether units of all panels can be copied by one access each if those of the last panel can.
+    [[nodiscard]] bool grows_steadily(const Growth &growth) const;
+    /// That condition, where the indices of the last panel are bound; null: always.
+    ir::Value *fast_everywhere(const Point &point);
 
 private:
     struct Unit {

@@ -2,6 +2,7 @@
 #include "realize/simt/staged.h"
 
 #include <algorithm>
+#include <numeric>
 
 // The panels of all iterations of the nests are one sequence. While one is multiplied, those that follow are copied
 // into the other places of a ring; one barrier a panel stands between the last use of a place and the next copy.
@@ -105,11 +106,13 @@ void StagedContraction::count_panels() {
             auto range = _l.range_of(*nest);
             auto *span = _b.maximum(_b.sub(range.end, range.begin), zero);
             auto *count = _b.div(_b.add(span, _b.sub(range.step, _b.index(1))), range.step);
-            _axes.push_back({nest, 0, count, true});
+            int64_t step = 0;
+            bool ascends = MachineBuilder::is_constant(range.step, step) && !range.first;
+            _axes.push_back({nest, 0, count, true, ascends ? std::optional{step} : std::nullopt});
         }
         for (size_t i = 0; !payload.is_range && i < payload.dims.size(); ++i) {
             auto *count = _b.maximum(_l.scalar_value(nest->operand(i)), zero);
-            _axes.push_back({nest, i, count, false});
+            _axes.push_back({nest, i, count, false, 1});
         }
     }
     for (const auto &axis : _axes) {
@@ -139,7 +142,85 @@ ir::Value *StagedContraction::slot_of(ir::Value *panel) {
     return _b.address(_start, _b.mul(slot, _b.index(_s.panel_bytes())), 1);
 }
 
-void StagedContraction::copy_panel(ir::Value *panel, const Point &point) {
+PanelCopy StagedContraction::copy_of(size_t product, int side) {
+    auto position = static_cast<size_t>((side == 0) == _c.transposed ? 1 : 0);
+    auto depth = std::min(_s.depth, product_of(_steps[product]));
+    return {_l,
+            _c.products[product]->operand(position),
+            operand(product, side),
+            side == 0 ? _rows : _columns,
+            _steps[product],
+            depth};
+}
+
+/// A number that divides what a scalar grows by with any iteration of the nests (see PanelCopy::Growth).
+std::optional<int64_t> StagedContraction::growth(const ir::Value *value) const {
+    auto is_inside = [&](const ir::Region *region) {
+        const auto *body = _c.nests.front()->body();
+        return region == body || body->encloses(region);
+    };
+    if (_c.nests.empty() || !is_inside(value->region())) {
+        return 0;
+    }
+    const auto *op = value->definition();
+    if (!op) {
+        for (const auto &axis : _axes) {
+            if (axis.nest->body()->argument(axis.argument) == value) {
+                return axis.growth;
+            }
+        }
+        return std::nullopt;
+    }
+    if (op->opcode() == Opcode::CONSTANT) {
+        return 0;
+    }
+    if (op->opcode() == Opcode::ADD) {
+        auto a = growth(op->operand(0)), b = growth(op->operand(1));
+        return a && b ? std::optional{std::gcd(*a, *b)} : std::nullopt;
+    }
+    if (op->opcode() == Opcode::MUL) {
+        for (size_t side = 0; side < 2; ++side) {
+            const auto *factor = op->operand(side)->definition();
+            auto by = growth(op->operand(1 - side));
+            if (factor && factor->opcode() == Opcode::CONSTANT && by) {
+                auto times = static_cast<int64_t>(factor->get<ir::ConstantPayload>().bits);
+                constexpr int64_t most = int64_t{1} << 20;
+                return times >= 0 && times <= most && *by <= most ? std::optional{*by * times}
+                                                                  : std::nullopt;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Whether the copies of the last panel tell how all panels are copied.
+bool StagedContraction::copies_steadily() {
+    for (size_t p = 0; p < _c.products.size(); ++p) {
+        for (int side = 0; side < 2; ++side) {
+            auto by = [this](const ir::Value *value) { return growth(value); };
+            if (!copy_of(p, side).grows_steadily(by)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// The condition that all panels are copied by vectors; null: they are.
+ir::Value *StagedContraction::fast_everywhere(const Point &point) {
+    bind_panel(_b.maximum(_b.sub(_panels, _b.index(1)), _b.index(0)));
+    ir::Value *condition = nullptr;
+    auto whole = point.derived();
+    whole.clips.clear();
+    for (size_t p = 0; p < _c.products.size(); ++p) {
+        for (int side = 0; side < 2; ++side) {
+            condition = _b.both(condition, copy_of(p, side).fast_everywhere(whole));
+        }
+    }
+    return condition;
+}
+
+void StagedContraction::copy_panel(ir::Value *panel, const Point &point, bool fast) {
     auto *exists = _b.compare(Opcode::LT, panel, _panels);
     bind_panel(panel);
     auto *to = slot_of(panel);
@@ -148,15 +229,9 @@ void StagedContraction::copy_panel(ir::Value *panel, const Point &point) {
     whole.clips.clear();
     int64_t offset = 0;
     for (size_t p = 0; p < _c.products.size(); ++p) {
-        auto depth = std::min(_s.depth, product_of(_steps[p]));
         for (int side = 0; side < 2; ++side) {
-            const auto &how = operand(p, side);
-            auto position = static_cast<size_t>((side == 0) == _c.transposed ? 1 : 0);
-            PanelCopy copy{_l,        _c.products[p]->operand(position),
-                           how,       side == 0 ? _rows : _columns,
-                           _steps[p], depth};
-            copy.emit(_b.address(to, nullptr, 1, offset), _first, exists, whole);
-            offset += how.bytes();
+            copy_of(p, side).emit(_b.address(to, nullptr, 1, offset), _first, exists, whole, fast);
+            offset += operand(p, side).bytes();
         }
     }
 }
@@ -182,14 +257,27 @@ Values StagedContraction::panel(ir::Value *number, Values sums) {
     return sums;
 }
 
-Values StagedContraction::all_panels(const Point &point, Values sums) {
+/// Where all panels are copied alike, which is asked once, the loop over them does nothing else: what other ways need
+/// would take registers and time in all of them.
+Values StagedContraction::all_panels(const Point &point, const Values &sums) {
+    if (!_s.panel_atom || !copies_steadily()) {
+        return panels_in_turn(point, sums, false);
+    }
+    auto *fast = fast_everywhere(point);
+    return fast ? _b.branch(
+                      fast, [&] { return panels_in_turn(point, sums, true); },
+                      [&] { return panels_in_turn(point, sums, false); })
+                : panels_in_turn(point, sums, true);
+}
+
+Values StagedContraction::panels_in_turn(const Point &point, const Values &sums, bool fast) {
     // A warpgroup still reads the panel before while the next one is copied.
     auto ahead = _s.stages - (_s.panel_atom ? 2 : 1);
     bool async = std::any_of(_s.operands.begin(), _s.operands.end(), [](const auto &product) {
         return product[0].async || product[1].async;
     });
     auto copy = [&](ir::Value *number) {
-        copy_panel(number, point);
+        copy_panel(number, point, fast);
         if (async) {
             _b.effect(Opcode::COPY_COMMIT, {}, ir::None{});
         }

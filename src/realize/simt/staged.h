@@ -54,13 +54,19 @@ private:
         size_t argument;
         ir::Value *count;
         bool is_range;
+        std::optional<int64_t> growth;///< of the index, where it is known and not negative
     };
     void result(const Point &batch);
     void count_panels();
     void bind_panel(ir::Value *panel);
-    void copy_panel(ir::Value *panel, const Point &point);
+    void copy_panel(ir::Value *panel, const Point &point, bool fast);
+    PanelCopy copy_of(size_t product, int side);
+    [[nodiscard]] std::optional<int64_t> growth(const ir::Value *value) const;
+    [[nodiscard]] bool copies_steadily();
+    ir::Value *fast_everywhere(const Point &point);
     ir::Value *slot_of(ir::Value *panel);
-    Values all_panels(const Point &point, Values sums);
+    Values all_panels(const Point &point, const Values &sums);
+    Values panels_in_turn(const Point &point, const Values &sums, bool fast);
     Values panel(ir::Value *number, Values sums);
     Point place_of(const Element &element, const Point &batch);
     ir::Value *initial(const Element &element, const Point &batch, bool anywhere);

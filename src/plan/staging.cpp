@@ -318,10 +318,12 @@ int BlockPlanner::resident_blocks(const StagePlan &stage, int64_t held, bool eve
     return std::clamp(gpu.resident_blocks(threads, registers, stage.shared_bytes()), 1, 8);
 }
 
-/// Panels of warpgroups: while one is read, the one before still is, and two are on their way; a power of two, so that
-/// places in the ring cost nothing.
-static int stages_of_groups(const StagePlan &stage, int64_t all) {
-    return 4 * stage.panel_bytes() <= all ? 4 : 3;
+/// Panels of warpgroups: while one is read, the one before still is, and others are on their way. Few where more blocks
+/// then fit on a multiprocessor; where one has it for itself, as many as hide how long they are under way.
+static int stages_of_groups(const StagePlan &stage, int64_t half, int64_t all) {
+    constexpr int64_t few = 4, most = 6, least = 3;
+    auto bytes = stage.panel_bytes();
+    return static_cast<int>(few * bytes <= half ? few : std::clamp(all / bytes, least, most));
 }
 
 /// How deep panels are and how many there are: as much as there is room for, twice on a multiprocessor unless
@@ -370,7 +372,7 @@ bool BlockPlanner::size_panels(Contraction &c, StagePlan &stage) const {
                                                       like ? like + 1 : nullptr)}});
         }
         if (groups) {
-            stage.stages = stages_of_groups(stage, gpu.shared_per_block - kept);
+            stage.stages = stages_of_groups(stage, room, gpu.shared_per_block - kept);
         }
         if (stage.shared_bytes() <= (groups ? gpu.shared_per_block - kept : room)) {
             stage.resident = resident_blocks(stage, held, copies_evenly(c, stage));

@@ -240,8 +240,10 @@ TEST(Layouts, instances_begin_in_the_order_of_a_layout) {
             }
         });
         auto kernel = def.capture(tensor_shape(rows, columns), tensor_shape(1));
-        auto out = run_both(kernel,
-                            {output_view<int32_t>({rows, columns}), dense<int32_t>({1}, {0})});
+        BothOptions options;
+        options.one_at_a_time = true;
+        auto out = run_both(
+            kernel, {output_view<int32_t>({rows, columns}), dense<int32_t>({1}, {0})}, {}, options);
         for (const auto &point : map.domain().points()) {
             EXPECT_EQ(at(out[0], point[0] * columns + point[1]), static_cast<double>(map(point)[0]))
                 << map.text();

@@ -119,6 +119,9 @@ struct BothOptions {
     double tolerance = 0;///< 0: equal bits
     bool may_alias = false;
     std::optional<target::CpuFacts> facts;///< what the planner is told of the CPU
+    /// Which of the results that the kernel allows comes out is a matter of the order of instances: back ends that
+    /// run several at a time, or in a random order, are left out.
+    bool one_at_a_time = false;
 };
 
 /// Runs `kernel` on both back ends from equal inputs and compares all views. Returns what the interpreter left.

@@ -86,7 +86,8 @@ private:
         Point at;
         ir::Value *exists = nullptr;///< null: always
     };
-    /// Element `i` of the block along the last of `dims`; one that does not exist stands for the last one.
+    /// Element `i` of the block along the last of `dims`. For one that does not exist stands the first one of the
+    /// same thread: another thread may be writing any other.
     void move(Element &element, const std::vector<DimExtent> &dims, int i) {
         if (dims.empty()) {
             return;
@@ -95,13 +96,15 @@ private:
         auto size = size_of_block(d);
         auto blocks = (d.extent + size - 1) / size;
         auto &at = element.at.at[d.dim.id];
-        at.base = _b.add(at.base, _b.index(i * blocks));
+        auto *first = at.base;
+        at.base = _b.add(first, _b.index(i * blocks));
         int64_t known = 0;
         auto *end = end_of(d);
         bool whole = MachineBuilder::is_constant(end, known) && known >= size * blocks;
         if (i > 0 && !whole) {
-            element.exists = _b.both(element.exists, _b.compare(Opcode::LT, at.base, end));
-            at.base = _b.minimum(at.base, _b.sub(end, _b.index(1)));
+            auto *exists = _b.compare(Opcode::LT, at.base, end);
+            element.exists = _b.both(element.exists, exists);
+            at.base = _l.select(exists, at.base, first);
         }
     }
     Element element(const Point &point, int row, int column) {

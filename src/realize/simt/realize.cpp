@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "realize/simt/realize.h"
 
+#include "realize/simt/barriers.h"
 #include "realize/simt/block_lowering.h"
 
 #include <algorithm>
@@ -75,6 +76,8 @@ void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &nam
         }
     }
     out.resident = _resident;
+    remove_needless_barriers(_b.module(), _b.module().functions().back(),
+                             {_threads, _plan->may_alias});
 }
 
 Program realize(const plan::Plan &plan) {

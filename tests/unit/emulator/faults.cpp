@@ -58,15 +58,7 @@ struct ObservedRun : Finding {
 
 }// namespace
 
-TEST(EmulatorFaults, a_barrier_that_is_removed_is_missed_where_it_orders_threads) {
-    size_t needless = 0;
-    std::vector<float> aligned_result, shifted_result;
-    {
-        auto forms = compiler::realize_blocks(*ir::parse(source), {});
-        auto &machine = *forms.program.machine;
-        aligned_result = ObservedRun{machine, forms.program.phases[0]}.result;
-        shifted_result = ObservedRun{machine, forms.program.phases[0], 24, 1}.result;
-    }
+TEST(EmulatorFaults, every_barrier_that_is_removed_is_missed) {
     for (size_t which = 0, count = 1; which <= count; ++which) {
         auto forms = compiler::realize_blocks(*ir::parse(source), {});
         ASSERT_EQ(forms.program.phases.size(), 1u);
@@ -84,20 +76,12 @@ TEST(EmulatorFaults, a_barrier_that_is_removed_is_missed_where_it_orders_threads
             continue;
         }
         SCOPED_TRACE("barrier " + std::to_string(which) + " of " + std::to_string(count));
-        if (aligned.error.empty() && shifted.error.empty()) {
-            // What it would order is read from registers by the thread that wrote it.
-            EXPECT_EQ(aligned.result, aligned_result);
-            EXPECT_EQ(shifted.result, shifted_result);
-            ++needless;
-            continue;
-        }
         // Each barrier is of one of the two.
         const auto &run = aligned.error.empty() ? shifted : aligned;
         EXPECT_TRUE(run.kind == ErrorKind::RACE || run.kind == ErrorKind::BOUNDS) << run.error;
         EXPECT_NE(run.error.find("shared memory"), std::string::npos) << run.error;
         EXPECT_TRUE(run.line >= 4 && run.line <= 9) << run.error;
     }
-    EXPECT_LE(needless, 3u) << "of seven";
 }
 
 TEST(EmulatorFaults, a_mask_that_lets_one_place_too_many_through_is_found) {

@@ -74,11 +74,11 @@ luisa_tile_component(emit_llvm emit/llvm USES ir target PRIVATE_LINKS lt_llvm)
 luisa_tile_precompile(lt_emit_llvm PRIVATE <algorithm> <memory> <string> <unordered_map> <vector>
   ${PROJECT_SOURCE_DIR}/src/ir/module.h <llvm/IR/IRBuilder.h> <llvm/IR/Intrinsics.h>)
 luisa_tile_component(compile compile PRECOMPILED USES frontend interpreter realize_cpu realize_simt emit_llvm cache)
-luisa_tile_component(fuzz fuzz PRECOMPILED USES compile)
-# Making programs takes no time beside compiling and running them.
-target_compile_options(lt_fuzz PRIVATE $<$<CONFIG:Release>:-O1>)
 luisa_tile_component(runtime runtime PRECOMPILED USES compile LINKS Threads::Threads PkgConfig::HWLOC
                      Boost::context ${CMAKE_DL_LIBS})
+luisa_tile_component(fuzz fuzz PRECOMPILED USES runtime)
+# Making programs takes no time beside compiling and running them.
+target_compile_options(lt_fuzz PRIVATE $<$<CONFIG:Release>:-O1>)
 
 # Written in the language itself, against the public headers only.
 luisa_tile_component(library library USES runtime)

@@ -97,7 +97,8 @@ std::string to_text(const Case &c) {
     out << "// SPDX-License-Identifier: Apache-2.0\n";
     out << settings_mark << (c.settings.cpu.empty() ? "host" : c.settings.cpu) << " "
         << c.settings.threads << " " << c.settings.may_alias << " " << c.settings.backwards << " "
-        << c.settings.vector_bytes << " " << c.settings.small_caches << "\n";
+        << c.settings.vector_bytes << " " << c.settings.small_caches << " " << c.settings.device
+        << "\n";
     for (const auto &input : c.inputs) {
         write_input(out, input);
     }
@@ -127,6 +128,10 @@ Case from_text(const std::string &text, const std::string &file_name) {
             in >> c.settings.cpu >> c.settings.threads >> c.settings.may_alias >>
                 c.settings.backwards >> c.settings.vector_bytes >> c.settings.small_caches;
             c.settings.cpu = c.settings.cpu == "host" ? "" : c.settings.cpu;
+            // Older files do not name one.
+            if (std::string device; in >> device) {
+                c.settings.device = device;
+            }
         }
     }
     for (const auto &input : c.inputs) {

@@ -20,9 +20,10 @@ struct Input {
     int alias = -1;                       ///< the input whose bytes it is a view of; -1: its own
 };
 
-/// How the CPU back end is asked to run it.
+/// How a back end is asked to run it.
 struct Settings {
-    std::string cpu;///< as LLVM names it; empty: this machine
+    std::string device = "cpu";///< or "cuda-emulator", "cuda", "cuda:N"
+    std::string cpu;           ///< as LLVM names it; empty: this machine
     int threads = 1;
     bool may_alias = false;
     bool backwards = false;   ///< tasks in reverse order

@@ -3,6 +3,7 @@
 
 #include "compile/arguments.h"
 #include "compile/cpu.h"
+#include "fuzz/gpu.h"
 #include "interpreter/interpreter.h"
 #include "ir/text.h"
 #include "ir/verifier.h"
@@ -28,23 +29,6 @@ Memory allocate(size_t bytes) {
     Memory memory{std::aligned_alloc(64, rounded)};
     std::memset(memory.get(), 0xfe, rounded);
     return memory;
-}
-
-std::vector<KernelArgument> arguments_of(std::vector<Input> &inputs) {
-    std::vector<KernelArgument> list;
-    for (auto &input : inputs) {
-        KernelArgument a;
-        a.scalar_bits = input.scalar_bits;
-        if (input.is_view) {
-            auto &bytes = input.alias < 0 ? input.bytes
-                                          : inputs[static_cast<size_t>(input.alias)].bytes;
-            a.data = bytes.data() + input.origin * static_cast<int64_t>(size_of(input.type));
-            a.extents = input.extents;
-            a.strides = input.strides;
-        }
-        list.push_back(std::move(a));
-    }
-    return list;
 }
 
 void run_cpu(const compiler::CpuKernel &kernel, std::vector<Input> &inputs, bool backwards) {
@@ -97,7 +81,8 @@ bool both_nan(const Input &a, const Input &b, size_t at, size_t width) {
 }
 
 /// The first element that differs, as text; empty if there is none.
-std::string difference(const std::vector<Input> &expected, const std::vector<Input> &got) {
+std::string difference(const std::vector<Input> &expected, const std::vector<Input> &got,
+                       const std::string &device) {
     for (size_t v = 0; v < expected.size(); ++v) {
         auto width = size_of(expected[v].type);
         for (size_t i = 0; i * width + width <= expected[v].bytes.size(); ++i) {
@@ -106,8 +91,8 @@ std::string difference(const std::vector<Input> &expected, const std::vector<Inp
                 !both_nan(expected[v], got[v], i * width, width)) {
                 return "parameter " + std::to_string(v) + ", element " +
                        std::to_string(static_cast<int64_t>(i) - expected[v].origin) +
-                       " after its origin: interpreter " + element_text(expected[v], i) + ", cpu " +
-                       element_text(got[v], i);
+                       " after its origin: interpreter " + element_text(expected[v], i) + ", " +
+                       device + " " + element_text(got[v], i);
             }
         }
     }
@@ -117,6 +102,23 @@ std::string difference(const std::vector<Input> &expected, const std::vector<Inp
 void interpret(const Case &c, std::vector<Input> &inputs, const interpreter::Options &limits) {
     for (const auto &kernel : c.kernels) {
         interpreter::run(*kernel, arguments_of(inputs), limits);
+    }
+}
+
+/// Compiles the kernels for the device of the settings, then runs them.
+void run(const Case &c, std::vector<Input> &inputs) {
+    if (c.settings.device == "cuda-emulator") {
+        return run_on_emulator(c, inputs);
+    }
+    if (c.settings.device != "cpu") {
+        return run_on_gpu(c, inputs, c.settings.device);
+    }
+    std::vector<std::shared_ptr<const compiler::CpuKernel>> compiled;
+    for (const auto &kernel : c.kernels) {
+        compiled.push_back(compiler::compile_cpu(*kernel, options_of(c.settings)));
+    }
+    for (const auto &kernel : compiled) {
+        run_cpu(*kernel, inputs, c.settings.backwards);
     }
 }
 
@@ -148,22 +150,33 @@ Outcome compare(const Case &c) {
     } catch (const BoundsError &) {
         // What validation reports is defined all the same.
     }
-    std::vector<std::shared_ptr<const compiler::CpuKernel>> compiled;
     try {
-        for (const auto &kernel : c.kernels) {
-            compiled.push_back(compiler::compile_cpu(*kernel, options_of(c.settings)));
-        }
+        run(c, got);
     } catch (const UnsupportedError &e) {
         return {OutcomeKind::UNSUPPORTED, e.what()};
     }
-    for (const auto &kernel : compiled) {
-        run_cpu(*kernel, got, c.settings.backwards);
-    }
-    auto message = difference(expected, got);
+    auto message = difference(expected, got, c.settings.device);
     return {message.empty() ? OutcomeKind::SAME : OutcomeKind::DIFFERENT, message};
 }
 
 }// namespace
+
+std::vector<KernelArgument> arguments_of(std::vector<Input> &inputs) {
+    std::vector<KernelArgument> list;
+    for (auto &input : inputs) {
+        KernelArgument a;
+        a.scalar_bits = input.scalar_bits;
+        if (input.is_view) {
+            auto &bytes = input.alias < 0 ? input.bytes
+                                          : inputs[static_cast<size_t>(input.alias)].bytes;
+            a.data = bytes.data() + input.origin * static_cast<int64_t>(size_of(input.type));
+            a.extents = input.extents;
+            a.strides = input.strides;
+        }
+        list.push_back(std::move(a));
+    }
+    return list;
+}
 
 const char *to_string(OutcomeKind kind) noexcept {
     static constexpr const char *names[outcome_kind_count] = {
@@ -182,6 +195,10 @@ std::vector<Settings> variants(const Settings &given) {
         }
     };
     add([](Settings &) {});
+    if (given.device != "cpu") {
+        add([](Settings &s) { s.may_alias = true; });
+        return all;
+    }
     for (const char *cpu : {"x86-64", "x86-64-v3", "x86-64-v4"}) {
         add([&](Settings &s) { s.cpu = cpu; });
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <luisa/tile/fuzz.h>
 
+#include "emit/llvm/jit.h"
 #include "fuzz/generator.h"
 #include "fuzz/isolate.h"
 #include "fuzz/reduce.h"
+#include "target/cpu.h"
 
 #include <algorithm>
 #include <chrono>
@@ -45,9 +47,11 @@ void report_failure(const FuzzOptions &options, const BatchResult::Failure &fail
                     std::set<std::string> &reported) {
     auto index = failure.index;
     auto c = generate(Random{options.seed, index});
+    Target{options.device, options.cpu}.apply(c.settings);
     c.settings = variants(c.settings)[failure.variant];
     auto outcome = execute_isolated(c, options.timeout_s);
-    auto name = "--seed " + std::to_string(options.seed) + " --case " + std::to_string(index);
+    auto name = "--seed " + std::to_string(options.seed) + " --case " + std::to_string(index) +
+                (options.device == "cpu" ? "" : " --device " + options.device);
     options.report("FAILED " + name + ": " + to_string(outcome.kind) + ": " + outcome.message +
                    "\n");
     if (!is_failure(outcome.kind)) {
@@ -113,14 +117,35 @@ std::string summary(const uint64_t (&counts)[outcome_kind_count]) {
 
 }// namespace
 
+/// Refuses what there is not, before any program is made. GPUs are opened in child processes only.
+static void check_target(const FuzzOptions &options) {
+    bool gpu = options.device == "cuda" || options.device.rfind("cuda:", 0) == 0;
+    if (options.device != "cpu" && options.device != "cuda-emulator" && !gpu) {
+        throw TargetError{"no device \"" + options.device +
+                          "\" for random programs; expected cpu, cuda-emulator, cuda or cuda:N"};
+    }
+    const auto *level = target::find_cpu_level(options.cpu);
+    auto host = emit::host_cpu().cpu;
+    bool here = options.cpu.empty() || options.cpu == host || (level && level->runs_here());
+    if (!here) {
+        throw TargetError{"no CPU called \"" + options.cpu + "\" that runs here; expected " +
+                          target::cpu_names(host, true)};
+    }
+}
+
 bool run_fuzz(const FuzzOptions &options) {
+    check_target(options);
     constexpr size_t most_reported = 20;
     auto jobs = options.jobs > 0 ? static_cast<uint64_t>(options.jobs)
                                  : std::max(1u, std::thread::hardware_concurrency());
     std::vector<Batch> batches;
     for (uint64_t i = 0; i < std::min(jobs, options.count); ++i) {
-        batches.push_back({options.seed, options.first + i, options.first + options.count, jobs,
-                           options.every_setting});
+        batches.push_back({options.seed,
+                           options.first + i,
+                           options.first + options.count,
+                           jobs,
+                           options.every_setting,
+                           {options.device, options.cpu}});
     }
     uint64_t counts[outcome_kind_count] = {};
     Coverage coverage;
@@ -152,8 +177,11 @@ bool run_fuzz(const FuzzOptions &options) {
     return failing.empty() && missing.empty();
 }
 
-std::string fuzz_replay(const std::string &text, const std::string &file_name) {
-    auto outcome = execute(from_text(text, file_name));
+std::string fuzz_replay(const std::string &text, const std::string &file_name,
+                        const std::string &device) {
+    auto c = from_text(text, file_name);
+    c.settings.device = device.empty() ? c.settings.device : device;
+    auto outcome = execute(c);
     return is_failure(outcome.kind) ? std::string{to_string(outcome.kind)} + ": " + outcome.message
                                     : std::string{};
 }

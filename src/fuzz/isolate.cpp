@@ -44,7 +44,7 @@ private:
 };
 
 /// Runs `work` in a child process, which ends without running destructors of the parent's objects.
-template<class F> pid_t spawn(F &&work) {
+template<class F> pid_t spawn(const std::string &device, F &&work) {
     auto child = fork();
     if (child < 0) {
         throw ResourceError{"cannot start a child process"};
@@ -53,10 +53,13 @@ template<class F> pid_t spawn(F &&work) {
         rlimit none{0, 0};
         setrlimit(RLIMIT_CORE, &none);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-        // A program that asks for all memory is a failure of its own, not of the machine.
+        // A program that asks for all memory is a failure of its own, not of the machine. The driver of a GPU
+        // reserves more addresses than any machine has memory.
         constexpr rlim_t most_bytes = rlim_t{4} << 30;
         rlimit memory{most_bytes, most_bytes};
-        setrlimit(RLIMIT_AS, &memory);
+        if (device == "cpu" || device == "cuda-emulator") {
+            setrlimit(RLIMIT_AS, &memory);
+        }
 #endif
         work();
         _exit(0);
@@ -105,9 +108,16 @@ struct Answer {
 
 }// namespace
 
+void Target::apply(Settings &settings) const {
+    settings.device = device;
+    if (!cpu.empty()) {
+        settings.cpu = cpu;
+    }
+}
+
 Outcome execute_isolated(const Case &c, int timeout_s) {
     Shared<Answer> answer;
-    auto child = spawn([&] {
+    auto child = spawn(c.settings.device, [&] {
         auto outcome = execute(c);
         answer->kind = outcome.kind;
         outcome.message.copy(answer->message, sizeof answer->message - 1);
@@ -195,10 +205,11 @@ struct Worker {
 
     void start() {
         seen = progress->next;
-        child = spawn([&] {
+        child = spawn(batch.target.device, [&] {
             for (; progress->next < batch.end && progress->failure_count < most_failures;
                  progress->next += batch.stride) {
                 auto c = generate(Random{batch.seed, progress->next});
+                batch.target.apply(c.settings);
                 progress->variant = 0;
                 auto outcome = execute(c);
                 auto all = batch.every_setting ? variants(c.settings) : std::vector<Settings>{};

@@ -13,10 +13,18 @@ namespace luisa::tile::fuzz {
 /// `timeout_s` seconds.
 [[nodiscard]] Outcome execute_isolated(const Case &c, int timeout_s);
 
+/// What all programs of a run are for.
+struct Target {
+    std::string device = "cpu";
+    std::string cpu;///< of device "cpu"; empty: what each program's settings say
+    void apply(Settings &settings) const;
+};
+
 /// The cases `first`, `first + stride`, … below `end` of a run.
 struct Batch {
     uint64_t seed = 0, first = 0, end = 0, stride = 1;
     bool every_setting = false;///< each program under all `variants` of its settings
+    Target target{};
 };
 
 /// What a batch came to.

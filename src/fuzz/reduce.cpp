@@ -263,6 +263,7 @@ Case reduce(const Case &failing, const StillFails &still_fails, const std::funct
     Reducer reducer{failing.copy(), still_fails, more};
     auto plain = failing.copy();
     plain.settings = {};
+    plain.settings.device = failing.settings.device;
     reducer.accept(std::move(plain));
     while (more() && reducer.sweep()) {}
     reducer.simplify_contents();

@@ -19,7 +19,7 @@ int run_fuzz(const FuzzSettings &settings) {
         if (!file || !(text << file.rdbuf())) {
             throw lt::ValueError{"cannot read '" + settings.replay + "'"};
         }
-        auto problem = lt::fuzz_replay(text.str(), settings.replay);
+        auto problem = lt::fuzz_replay(text.str(), settings.replay, settings.device);
         std::puts(problem.empty() ? "both back ends agree" : problem.c_str());
         return problem.empty() ? 0 : 1;
     }
@@ -34,6 +34,8 @@ int run_fuzz(const FuzzSettings &settings) {
         std::fputs(lt::fuzz_program(options.seed, options.first).c_str(), stdout);
         return 0;
     }
+    options.device = settings.device.empty() ? options.device : settings.device;
+    options.cpu = settings.cpu;
     options.jobs = settings.jobs;
     options.timeout_s = settings.timeout;
     options.reduce_s = settings.reduce;

@@ -11,7 +11,7 @@ struct FuzzSettings {
     uint64_t seed = 1, count = 1000;
     int64_t one_case = -1;///< only this case
     int jobs = 0, timeout = 20, reduce = 60;
-    std::string save, replay;
+    std::string save, replay, device, cpu;
     bool coverage = false, print = false, every_setting = false;
 };
 

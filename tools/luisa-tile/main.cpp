@@ -203,10 +203,15 @@ int main(int argc, char **argv) {
     explains->add_option("--bandwidth", explained.bandwidth_gbs, "GB/s of its memory");
 
     FuzzSettings fuzz;
-    auto *fuzzes = app.add_subcommand("fuzz", "Compare random programs on both back ends");
+    auto *fuzzes = app.add_subcommand("fuzz", "Compare random programs with the interpreter");
     fuzzes->add_option("--seed", fuzz.seed, "Which programs")->capture_default_str();
     fuzzes->add_option("--count", fuzz.count, "How many")->capture_default_str();
     fuzzes->add_option("--case", fuzz.one_case, "Only this one of the seed's programs");
+    fuzzes->add_option(
+        "--device", fuzz.device,
+        "cpu (the default), cuda-emulator with every access followed, cuda or cuda:N");
+    fuzzes->add_option("--cpu", fuzz.cpu,
+                       "All programs for this CPU or level; otherwise they vary");
     fuzzes->add_option("--jobs", fuzz.jobs, "Processes at once; 0: one a core");
     fuzzes->add_option("--timeout", fuzz.timeout, "Seconds for one program")->capture_default_str();
     fuzzes->add_option("--reduce", fuzz.reduce, "Seconds to make a failing program small")

@@ -228,7 +228,7 @@ void Lowering::lower_while(const ir::Operation &op) {
         initial,
         [&](const Values &states) {
             bind(states);
-            lower_block(before);
+            lower_before_condition(before);
             return control_value(condition->operand(0));
         },
         [&](const Values &) {

@@ -200,6 +200,8 @@ protected:
 
     // Steps.
     virtual void lower_block(const plan::Block &block);
+    /// The part of the block of a `while` that is run before its condition.
+    virtual void lower_before_condition(const plan::Block &part) { lower_block(part); }
     virtual void lower_step(const plan::Step &step);
     virtual void lower_group(const plan::LoopGroup &group);
     void begin_group(const plan::LoopGroup &group);

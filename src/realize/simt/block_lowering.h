@@ -42,6 +42,7 @@ protected:
     ir::Value *lanes_below(ir::Value *count, int lanes) override;
     int64_t alignment_of(ir::Value *base, const Values &terms, int64_t bytes) override;
     void lower_block(const plan::Block &block) override;
+    void lower_before_condition(const plan::Block &part) override;
     void lower_step(const plan::Step &step) override;
     void lower_sequential(const ir::Operation &op) override;
     void lower_if(const ir::Operation &op) override;

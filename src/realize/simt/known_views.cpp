@@ -299,6 +299,11 @@ void BlockLowering::hold(const ir::Value *value, const Point &point, ir::Value *
     _held.emplace(value, std::move(one));
 }
 
+/// What follows the condition is of the same block, and finds in registers what came before it.
+void BlockLowering::lower_before_condition(const plan::Block &part) {
+    cpu::Lowering::lower_block(part);
+}
+
 void BlockLowering::lower_block(const plan::Block &block) {
     auto before = _held;
     cpu::Lowering::lower_block(block);

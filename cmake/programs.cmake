@@ -40,6 +40,13 @@ function(luisa_tile_example source name)
     add_test(NAME example.${name} COMMAND example_${name} ${arguments}
              WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
     set_tests_properties(example.${name} PROPERTIES LABELS example TIMEOUT 300)
+    # Cases that take the emulator of GPUs long are left out.
+    if(NOT LUISA_TILE_SANITIZE)
+      add_test(NAME emulator.example.${name}
+               COMMAND example_${name} ${arguments} --device cuda-emulator
+               WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+      set_tests_properties(emulator.example.${name} PROPERTIES LABELS emulator TIMEOUT 600)
+    endif()
   endif()
 endfunction()
 
@@ -66,6 +73,9 @@ luisa_tile_example(${PROJECT_SOURCE_DIR}/examples/minilm/main.cpp minilm)
 target_link_libraries(example_minilm PRIVATE minilm)
 if(LUISA_TILE_TESTS)
   set_tests_properties(example.minilm PROPERTIES SKIP_RETURN_CODE 77)
+  if(TEST emulator.example.minilm)
+    set_tests_properties(emulator.example.minilm PROPERTIES SKIP_RETURN_CODE 77)
+  endif()
 endif()
 
 # A lesson of docs/tutorial: its test holds what it prints to the page's text.

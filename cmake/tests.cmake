@@ -178,6 +178,12 @@ if(TARGET luisa-tile)
   set_tests_properties(tool.explain.browser PROPERTIES LABELS tool TIMEOUT 600 SKIP_RETURN_CODE 77)
   add_test(NAME tool.fuzz COMMAND luisa-tile fuzz --seed 1 --count 2000 --coverage)
   set_tests_properties(tool.fuzz PROPERTIES LABELS tool TIMEOUT 300)
+  # For GPUs, with every access followed; `./dev test deep` runs 20,000.
+  if(NOT LUISA_TILE_SANITIZE)
+    add_test(NAME emulator.fuzz
+             COMMAND luisa-tile fuzz --seed 2 --count 500 --device cuda-emulator)
+    set_tests_properties(emulator.fuzz PROPERTIES LABELS emulator TIMEOUT 900)
+  endif()
 endif()
 
 # The C API from C, and the Python package over it: on the library as users get it.

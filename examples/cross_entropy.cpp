@@ -47,20 +47,24 @@ int main(int argc, char **argv) {
         return print_tir(
             {cross_entropy.capture(tensor_shape(257, 1009), tensor_shape(257), tensor_shape(257))});
     }
-    auto device = Device::create("cpu");
-    Stream stream{device};
+    Place place{argc, argv};
+    auto &stream = place.stream();
+    const auto &device = place.device(), &host = place.host();
     Report report{device};
     auto entropy = device.jit(cross_entropy);
     for (auto [rows, classes] : {std::array<int64_t, 2>{64, 32000}, {257, 1009}, {5, 7}}) {
-        auto X = make_tensor<float>(device, rows, classes);
-        auto labels = make_tensor<int64_t>(device, rows);
-        auto loss = make_tensor<float>(device, rows);
+        auto X = make_tensor<float>(host, rows, classes);
+        auto labels = make_tensor<int64_t>(host, rows);
+        auto loss = make_tensor<float>(host, rows);
         fill(X, 1);
         std::mt19937 engine{2};
         for (int64_t i = 0; i < rows; ++i) {
             labels.at(i) = i % 5 == 3 ? -1 : static_cast<int64_t>(engine()) % classes;
         }
-        auto seconds = best_seconds([&] { stream << entropy(X, labels, loss); }, quick(argc, argv));
+        auto seconds = best_seconds(
+            [&] { stream << entropy(place(X), place(labels), place(loss)) << synchronize(); },
+            quick(argc, argv));
+        place.fetch();
         report.row("cross entropy " + std::to_string(rows) + "x" + std::to_string(classes),
                    entropy.shader(X, labels, loss), seconds, 4.0 * static_cast<double>(X.size()),
                    "GB/s", max_error(X, labels, loss), 1e-5);

@@ -96,6 +96,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--out") == 0 && i + 1 < argc) {
             folder = argv[++i];
+        } else if (std::strcmp(argv[i], "--device") == 0) {
+            ++i;
         } else if (argv[i][0] != '-') {
             photo = argv[i];
         }
@@ -105,20 +107,27 @@ int main(int argc, char **argv) {
                              "python-matplotlib-data), or name a JPEG file\n");
         return 1;
     }
-    auto device = Device::create("cpu");
-    Stream stream{device};
+    Place place{argc, argv};
+    auto &stream = place.stream();
+    const auto &device = place.device(), &host = place.host();
     Report report{device};
-    auto image = read_jpeg(device, photo);
-    auto edges = make_tensor<float>(device, image.extent(0), image.extent(1));
-    auto smooth = make_tensor<float>(device, image.extent(0), image.extent(1));
+    auto image = read_jpeg(host, photo);
+    auto edges = make_tensor<float>(host, image.extent(0), image.extent(1));
+    auto smooth = make_tensor<float>(host, image.extent(0), image.extent(1));
     auto size = std::to_string(image.extent(0)) + "x" + std::to_string(image.extent(1));
     auto edge_filter = device.jit(sobel);
     auto median_filter = device.jit(median);
     auto bytes = 8.0 * static_cast<double>(image.size());
-    auto seconds = best_seconds([&] { stream << edge_filter(image, edges); }, quick(argc, argv));
+    auto seconds = best_seconds(
+        [&] { stream << edge_filter(place(image), place(edges)) << synchronize(); },
+        quick(argc, argv));
+    place.fetch();
     report.row("sobel " + size, edge_filter.shader(image, edges), seconds, bytes, "GB/s",
                max_error(image, edges, false), 1e-3);
-    seconds = best_seconds([&] { stream << median_filter(image, smooth); }, quick(argc, argv));
+    seconds = best_seconds(
+        [&] { stream << median_filter(place(image), place(smooth)) << synchronize(); },
+        quick(argc, argv));
+    place.fetch();
     report.row("median 3x3 " + size, median_filter.shader(image, smooth), seconds, bytes, "GB/s",
                max_error(image, smooth, true), 0);
     std::printf("read %s\n", photo.c_str());

@@ -84,30 +84,40 @@ int main(int argc, char **argv) {
                           layernorm.capture(matrix, vector, vector, matrix),
                           rmsnorm.capture(matrix, vector, matrix)});
     }
-    auto device = Device::create("cpu");
-    Stream stream{device};
+    Place place{argc, argv};
+    auto &stream = place.stream();
+    const auto &device = place.device(), &host = place.host();
     Report report{device};
     auto soft = device.jit(softmax);
     auto layer = device.jit(layernorm);
     auto rms = device.jit(rmsnorm);
     bool fast = quick(argc, argv);
     for (auto [rows, columns] : {std::array<int64_t, 2>{257, 1538}, {1024, 4097}, {17, 65}}) {
-        auto X = make_tensor<float>(device, rows, columns),
-             Y = make_tensor<float>(device, rows, columns);
-        auto gain = make_tensor<float>(device, columns),
-             shift = make_tensor<float>(device, columns);
+        auto X = make_tensor<float>(host, rows, columns),
+             Y = make_tensor<float>(host, rows, columns);
+        auto gain = make_tensor<float>(host, columns), shift = make_tensor<float>(host, columns);
         fill(X, 1);
         fill(gain, 2);
         fill(shift, 3);
         auto size = std::to_string(rows) + "x" + std::to_string(columns);
         double bytes = 8.0 * static_cast<double>(rows * columns);
-        auto seconds = best_seconds([&] { stream << soft(X, Y); }, fast);
+        auto seconds = best_seconds([&] { stream << soft(place(X), place(Y)) << synchronize(); },
+                                    fast);
+        place.fetch();
         report.row("softmax " + size, soft.shader(X, Y), seconds, bytes, "GB/s",
                    max_error(Kind::SOFTMAX, X, gain, shift, Y), 1e-6);
-        seconds = best_seconds([&] { stream << layer(X, gain, shift, Y, 1e-5f); }, fast);
+        seconds = best_seconds(
+            [&] {
+                stream << layer(place(X), place(gain), place(shift), place(Y), 1e-5f)
+                       << synchronize();
+            },
+            fast);
+        place.fetch();
         report.row("layernorm " + size, layer.shader(X, gain, shift, Y), seconds, bytes, "GB/s",
                    max_error(Kind::LAYERNORM, X, gain, shift, Y), 1e-5);
-        seconds = best_seconds([&] { stream << rms(X, gain, Y, 1e-5f); }, fast);
+        seconds = best_seconds(
+            [&] { stream << rms(place(X), place(gain), place(Y), 1e-5f) << synchronize(); }, fast);
+        place.fetch();
         report.row("rmsnorm " + size, rms.shader(X, gain, Y), seconds, bytes, "GB/s",
                    max_error(Kind::RMSNORM, X, gain, shift, Y), 1e-5);
     }

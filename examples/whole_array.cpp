@@ -49,33 +49,39 @@ int main(int argc, char **argv) {
     }
     bool is_quick = quick(argc, argv);
     int64_t n = is_quick ? 10001 : 1000001;
-    auto device = Device::create("cpu");
-    Stream stream{device};
+    Place place{argc, argv};
+    auto &stream = place.stream();
+    const auto &device = place.device(), &host = place.host();
     std::printf("%s\n%lld elements\n", device.description().c_str(), static_cast<long long>(n));
 
-    auto x = make_tensor<float>(device, n), y = make_tensor<float>(device, n);
+    auto x = make_tensor<float>(host, n), y = make_tensor<float>(host, n);
     for (int64_t i = 0; i < n; ++i) {
         x.at(i) = static_cast<float>(i * 7919 % 1009);// whole: all sums below are exact in double
     }
     Checks checks;
-    auto time = [&](const auto &run) { return best_seconds(run, is_quick); };
+    auto time = [&](const auto &run) {
+        auto seconds = best_seconds(run, is_quick);
+        place.fetch();
+        return seconds;
+    };
 
     auto sum = device.jit(device_reduce<float>(add));
-    auto total = make_tensor<float>(device, 1);
-    auto seconds = time([&] { stream << sum(x, total).dispatch() << synchronize(); });
+    auto total = make_tensor<float>(host, 1);
+    auto seconds = time([&] { stream << sum(place(x), place(total)).dispatch() << synchronize(); });
     auto want = std::accumulate(x.data(), x.data() + n, 0.0);
     checks.row("sum", seconds, n, std::abs(total.at(0) - want) <= want * 1e-6);
 
     auto largest = device.jit(device_scan<float>(maximum));
-    seconds = time([&] { stream << largest(x, y).dispatch() << synchronize(); });
+    seconds = time([&] { stream << largest(place(x), place(y)).dispatch() << synchronize(); });
     std::vector<float> running(static_cast<size_t>(n));
     std::partial_sum(x.data(), x.data() + n, running.begin(),
                      [](float a, float b) { return std::max(a, b); });
     checks.row("running max", seconds, n, std::equal(running.begin(), running.end(), y.data()));
 
     auto sorted = device.jit(device_sort<float>());
-    auto places = make_tensor<int64_t>(device, n);
-    seconds = time([&] { stream << sorted(x, y, places).dispatch() << synchronize(); });
+    auto places = make_tensor<int64_t>(host, n);
+    seconds = time(
+        [&] { stream << sorted(place(x), place(y), place(places)).dispatch() << synchronize(); });
     bool right = std::is_sorted(y.data(), y.data() + n);
     for (int64_t i = 0; i < n; ++i) {
         right &= x.at(places.at(i)) == y.at(i);
@@ -83,9 +89,10 @@ int main(int argc, char **argv) {
     checks.row("sort", seconds, n, right);
 
     auto top = device.jit(device_topk<float>());
-    auto best = make_tensor<float>(device, 10);
-    auto where = make_tensor<int64_t>(device, 10);
-    seconds = time([&] { stream << top(x, best, where).dispatch() << synchronize(); });
+    auto best = make_tensor<float>(host, 10);
+    auto where = make_tensor<int64_t>(host, 10);
+    seconds = time(
+        [&] { stream << top(place(x), place(best), place(where)).dispatch() << synchronize(); });
     right = true;
     for (int64_t i = 0; i < 10; ++i) {
         right &= best.at(i) == y.at(n - 1 - i);
@@ -93,7 +100,7 @@ int main(int argc, char **argv) {
     checks.row("largest ten", seconds, n, right);
 
     auto normal = device.jit(normalise);
-    seconds = time([&] { stream << normal(x, y).dispatch() << synchronize(); });
+    seconds = time([&] { stream << normal(place(x), place(y)).dispatch() << synchronize(); });
     checks.row("normalise", seconds, n, *std::max_element(y.data(), y.data() + n) == 1);
     return checks.status();
 }

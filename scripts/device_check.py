@@ -4,9 +4,10 @@
 
 Runs kernels from text on device "cuda" and on the interpreter, then the conformance tests on "cuda" against the
 interpreter, some at a time in a process of their own: a kernel that breaks its process spoils no other test. Prints
-a summary; the whole log goes to the folder $OUT if that is set. Arguments: [SECONDS [FILTER [JOBS]]].
+a summary; the whole log goes to the folder $OUT if that is set.
 """
 
+import argparse
 import collections
 import concurrent.futures
 import lzma
@@ -22,6 +23,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 TESTS_A_PROCESS = 40
 SECONDS_A_PROCESS = 120
+SANITIZED_TESTS = 30
+EXAMPLES = ("attention", "convolution", "cross_entropy", "gemm", "rows", "whole_array")
 
 OUTCOME = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\] ([\w/.]+)(?:,.*)? \(\d+ ms\)$", re.M)
 STARTED = re.compile(r"^\[ RUN +\] ([\w/.]+)$", re.M)
@@ -46,6 +49,60 @@ def check_tool(bin_folder, tests, environment):
                      "--print", "4"] + inputs, environment, 60) for device in ("interpreter", "cuda")]
         same = said[0] == said[1] and said[0][0] == 0
         print(f"tool {kernel}: {'equal to the interpreter' if same else said}")
+
+
+def check_examples(bin_folder, environment):
+    """Those that were packed, with the sizes of their tests. Whether all are right."""
+    right = True
+    for name in EXAMPLES:
+        if (bin_folder / name).exists():
+            start = time.monotonic()
+            status, said = run([bin_folder / name, "--quick", "--device", "cuda"], environment, 120)
+            right &= status == 0
+            print(f"example {name}, {time.monotonic() - start:.0f} s:",
+                  "right" if status == 0 else f"WRONG ({status})")
+            print("   ", *said.strip().splitlines()[1:], sep="\n    ")
+    return right
+
+
+def check_programs(bin_folder, environment, count, seed, jobs, seconds):
+    """Random programs against the interpreter. Whether all agree."""
+    start = time.monotonic()
+    command = [bin_folder / "luisa-tile", "fuzz", "--device", "cuda", "--seed", str(seed),
+               "--count", str(count), "--jobs", str(jobs), "--reduce", "20"]
+    status, said = run(command, environment, seconds)
+    print(f"random programs on cuda, {time.monotonic() - start:.0f} s, status {status}:")
+    print(*[line for line in said.splitlines()
+            if line.startswith(("seed", "FAILED", "unsupported", "  reduced"))][:40], sep="\n")
+    if os.environ.get("OUT"):
+        (pathlib.Path(os.environ["OUT"]) / "programs.log").write_text(said, encoding="utf-8")
+    return status == 0
+
+
+def check_memory(work, environment, names, jobs):
+    """compute-sanitizer on a sample of the conformance tests, one after the other. Whether it finds nothing."""
+    tool = work / "sanitizer" / "bin" / "compute-sanitizer"
+    sample = names[::max(len(names) // SANITIZED_TESTS, 1)][:SANITIZED_TESTS]
+    inside = dict(environment)
+    inside["LD_LIBRARY_PATH"] = f"{work / 'sanitizer' / 'lib'}:{environment['LD_LIBRARY_PATH']}"
+    clean = True
+    for kind in ("memcheck", "racecheck", "initcheck", "synccheck"):
+        def one(name, kind=kind):
+            return name, *run([tool, "--tool", kind, "--error-exitcode", "9",
+                               work / "bin" / "conformance", f"--gtest_filter={name}"], inside, 120)
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            said = list(pool.map(one, sample))
+        found = [(name, status, text) for name, status, text in said
+                 if status != 0 or "ERROR SUMMARY: 0 errors" not in text
+                 and "RACECHECK SUMMARY: 0 hazards" not in text]
+        # Memory that a launch left unwritten is copied back with what was written: said, and no failure.
+        clean &= not found or kind == "initcheck"
+        print(f"compute-sanitizer {kind}: {len(sample)} tests, {len(found)} not clean")
+        for name, status, text in found[:5]:
+            print(f"  {name} ({status})",
+                  *[line for line in text.splitlines() if line.startswith("=====")][:12],
+                  sep="\n    ")
+    return clean
 
 
 def list_tests(program, environment, chosen):
@@ -107,31 +164,56 @@ def summarise(suite, names, seconds):
     return log
 
 
-def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 400
-    chosen = sys.argv[2] if len(sys.argv) > 2 else "*"
-    jobs = int(sys.argv[3]) if len(sys.argv) > 3 else os.cpu_count() or 1
-    start = time.monotonic()
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("seconds", nargs="?", type=float, default=400, help="for the tests")
+    parser.add_argument("filter", nargs="?", default="*", help="of the tests; - for none")
+    parser.add_argument("jobs", nargs="?", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--programs", type=int, default=0, help="random programs to run first")
+    parser.add_argument("--seed", type=int, default=1, help="of them")
+    parser.add_argument("--examples", action="store_true", help="run the examples")
+    parser.add_argument("--sanitize", action="store_true",
+                        help="a sample of the tests under compute-sanitizer, if that was packed")
+    return parser.parse_args()
+
+
+def unpack():
     work = pathlib.Path(tempfile.mkdtemp())
     subprocess.run(["tar", "-xJf", HERE / "check.tar.xz", "-C", work, "--strip-components=1"],
                    check=True)
+    return work
+
+
+def main():
+    given = arguments()
+    work = unpack()
     environment = dict(os.environ, LUISA_TILE_CACHE="off", LUISA_TILE_TEST_DEVICES="cuda")
     environment["LD_LIBRARY_PATH"] = f"{work / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
     print(run([work / "bin" / "luisa-tile", "devices"], environment, 60)[1].strip())
     check_tool(work / "bin", work / "tests" / "tool", environment)
+    right = not given.examples or check_examples(work / "bin", environment)
     sys.stdout.flush()
+    if given.programs:
+        right &= check_programs(work / "bin", environment, given.programs, given.seed, given.jobs,
+                                max(given.seconds, 240))
+        sys.stdout.flush()
     program = work / "bin" / "conformance"
-    names = list_tests(program, environment, chosen)
-    suite = Suite(program, environment, start + seconds)
+    if given.sanitize:
+        right &= check_memory(work, environment, list_tests(program, environment, "*"), given.jobs)
+    if given.filter == "-":
+        return 0 if right else 1
+    names = list_tests(program, environment, given.filter)
+    start = time.monotonic()
+    suite = Suite(program, environment, start + given.seconds)
     some = [names[i:i + TESTS_A_PROCESS] for i in range(0, len(names), TESTS_A_PROCESS)]
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(suite.run_some, some))
     log = summarise(suite, names, time.monotonic() - start)
     if os.environ.get("OUT"):
         with lzma.open(pathlib.Path(os.environ["OUT"]) / "conformance.log.xz", "wt") as file:
             file.write(log)
     bad = suite.broken or "FAILED" in suite.outcomes.values()
-    return 1 if bad or len(suite.outcomes) < len(names) else 0
+    return 1 if bad or not right or len(suite.outcomes) < len(names) else 0
 
 
 if __name__ == "__main__":

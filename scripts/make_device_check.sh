@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make_device_check.sh BUILD [MORE…]: packs BUILD's conformance tests and tool, and test programs named in addition,
-# with every library that glibc does not bring into BUILD/device_check/, whose run.py checks a GPU on another machine.
+# make_device_check.sh BUILD [MORE…]: packs BUILD's conformance tests, tool and examples, and test programs named in
+# addition, with every library that glibc does not bring into BUILD/device_check/, whose run.py checks a GPU on another
+# machine. SANITIZER=WHEEL packs compute-sanitizer, too, from a wheel of nvidia-cuda-sanitizer-api.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
@@ -17,6 +18,17 @@ cp -L "$build"/lib/libluisa_tile.so.[0-9].[0-9] "$stage/lib"
 for program in conformance luisa-tile "$@"; do
     cp "$build/bin/$program" "$stage/bin"
 done
+# Those that need no picture and no weights.
+for example in attention convolution cross_entropy gemm rows whole_array; do
+    [[ ! -e $build/bin/$example ]] || cp "$build/bin/$example" "$stage/bin"
+done
+if [[ -n ${SANITIZER:-} ]]; then
+    mkdir -p "$build/stage/wheel"
+    unzip -q -o "$SANITIZER" -d "$build/stage/wheel"
+    mkdir "$stage/sanitizer"
+    cp -r "$build"/stage/wheel/nvidia/*/bin "$build"/stage/wheel/nvidia/*/lib "$stage/sanitizer"
+    chmod +x "$stage/sanitizer/bin/compute-sanitizer"
+fi
 # What tests read of the sources.
 cp -r "$here/../tests/tool" "$here/../tests/conformance" "$stage/tests"
 find "$stage/tests" -name '*.cpp' -delete

@@ -29,16 +29,19 @@ const std::vector<std::string> sample{
 
 class Encoder {
 public:
-    explicit Encoder(const std::filesystem::path &folder)
-        : _device{lt::Device::create("cpu")}, _stream{_device}, _tokenizer{folder / "vocab.txt"},
+    Encoder(const std::filesystem::path &folder, const std::string &device)
+        : _device{lt::Device::create(device)}, _stream{_device}, _tokenizer{folder / "vocab.txt"},
           _model{_device, Safetensors{folder / "model.safetensors"}} {}
 
     lt::Tensor<float, 2> embed(const std::vector<std::vector<int32_t>> &sentences) {
         auto batch = make_batch(_device, sentences);
         auto result = lt::make_tensor<float>(_device, sentences.size(), Sizes::hidden);
         _model.run(_stream, batch, result);
-        _stream.synchronize();
-        return result;
+        auto embeddings = lt::make_tensor<float>(lt::Device::create("cpu"), sentences.size(),
+                                                 Sizes::hidden);
+        _stream << result.copy_to({embeddings.data(), static_cast<size_t>(embeddings.size())})
+                << lt::synchronize();
+        return embeddings;
     }
     [[nodiscard]] std::vector<std::vector<int32_t>> tokens(
         const std::vector<std::string> &sentences) const {
@@ -70,10 +73,12 @@ private:
 };
 
 /// Compares tokens and embeddings with PyTorch's, each sentence alone and all in one padded batch.
-bool agrees_with_pytorch(Encoder &encoder) {
+/// Only the first `most` of them, in short: the emulator of GPUs takes seconds for each.
+bool agrees_with_pytorch(Encoder &encoder, size_t most) {
     constexpr double expected = 0.99999;
     std::vector<std::vector<int32_t>> all;
     auto references = read_references();
+    references.resize(std::min(references.size(), most));
     double alone = 1, together = 1;
     size_t wrong = 0;
     for (const auto &reference : references) {
@@ -161,13 +166,20 @@ int run(int argc, char **argv) {
     }
     std::vector<std::string> sentences;
     for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--quick") != 0) {
+        if (std::strcmp(argv[i], "--device") == 0) {
+            ++i;
+        } else if (std::strcmp(argv[i], "--quick") != 0) {
             sentences.emplace_back(argv[i]);
         }
     }
-    Encoder encoder{*folder};
+    auto device = example::option(argc, argv, "--device", "cpu");
+    Encoder encoder{*folder, device};
     print_kernels(encoder);
-    bool right = agrees_with_pytorch(encoder);
+    if (device == "cuda-emulator") {
+        bool right = agrees_with_pytorch(encoder, 2);
+        return compiled_once(encoder) && right ? 0 : 1;
+    }
+    bool right = agrees_with_pytorch(encoder, SIZE_MAX);
     print_times(encoder, example::quick(argc, argv));
     right &= compiled_once(encoder);
     print_similarities(encoder, sentences.empty() ? sample : sentences);

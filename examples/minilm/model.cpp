@@ -2,7 +2,7 @@
 #include "model.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -13,18 +13,24 @@ namespace {
 /// Sentences of so many tokens fit one block of queries; for longer ones larger blocks read keys and values less often.
 constexpr int64_t short_sentence = 32;
 
+/// A tensor on the device with elements from the host.
+template<class T, int R>
+lt::Tensor<T, R> placed(const lt::Device &device, std::array<int64_t, R> extents,
+                        const T *elements) {
+    lt::Tensor<T, R> tensor{device, extents};
+    lt::Stream stream{device};
+    stream << tensor.copy_from({elements, static_cast<size_t>(tensor.size())}) << lt::synchronize();
+    return tensor;
+}
+
 lt::Tensor<float, 1> vector_of(const lt::Device &device, const Safetensors &weights,
                                const std::string &name, int64_t size) {
-    lt::Tensor<float, 1> vector{device, {size}};
-    std::copy_n(weights.get(name, {size}), size, vector.data());
-    return vector;
+    return placed<float, 1>(device, {size}, weights.get(name, {size}));
 }
 
 lt::Tensor<float, 2> matrix_of(const lt::Device &device, const Safetensors &weights,
                                const std::string &name, int64_t rows, int64_t columns) {
-    lt::Tensor<float, 2> matrix{device, {rows, columns}};
-    std::copy_n(weights.get(name, {rows, columns}), matrix.size(), matrix.data());
-    return matrix;
+    return placed<float, 2>(device, {rows, columns}, weights.get(name, {rows, columns}));
 }
 
 }// namespace
@@ -38,14 +44,14 @@ Batch make_batch(const lt::Device &device, const std::vector<std::vector<int32_t
         width = std::max(width, sentence.size());
     }
     auto count = static_cast<int64_t>(sentences.size());
-    Batch batch{{device, {count, static_cast<int64_t>(width)}}, {device, {count}}};
-    std::fill_n(batch.ids.data(), batch.ids.size(), 0);
-    for (int64_t i = 0; i < count; ++i) {
-        const auto &sentence = sentences[static_cast<size_t>(i)];
-        std::copy(sentence.begin(), sentence.end(), &batch.ids.at(i, 0));
-        batch.lengths.at(i) = static_cast<int64_t>(sentence.size());
+    std::vector<int32_t> ids(sentences.size() * width);
+    std::vector<int64_t> lengths;
+    for (size_t i = 0; i < sentences.size(); ++i) {
+        std::copy(sentences[i].begin(), sentences[i].end(), &ids[i * width]);
+        lengths.push_back(static_cast<int64_t>(sentences[i].size()));
     }
-    return batch;
+    return {placed<int32_t, 2>(device, {count, static_cast<int64_t>(width)}, ids.data()),
+            placed<int64_t, 1>(device, {count}, lengths.data())};
 }
 
 Model::Model(lt::Device device, const Safetensors &weights)
@@ -80,14 +86,16 @@ lt::Shader Model::compile(const lt::Kernel &kernel, const std::string &name) {
 Model::Linear Model::linear(const Safetensors &weights, const std::vector<std::string> &names,
                             int64_t inputs, int64_t outputs) {
     auto total = outputs * static_cast<int64_t>(names.size());
-    Matrix stored{_device, {total, inputs}};
-    Linear result{{_device, {total / panel * inputs, panel}}, {_device, {total}}};
-    for (size_t i = 0; i < names.size(); ++i) {
-        auto first = static_cast<int64_t>(i) * outputs;
-        std::copy_n(weights.get(names[i] + ".weight", {outputs, inputs}), outputs * inputs,
-                    &stored.at(first, 0));
-        std::copy_n(weights.get(names[i] + ".bias", {outputs}), outputs, &result.bias.at(first));
+    std::vector<float> rows, bias;
+    for (const auto &name : names) {
+        const auto *weight = weights.get(name + ".weight", {outputs, inputs});
+        rows.insert(rows.end(), weight, weight + outputs * inputs);
+        const auto *shift = weights.get(name + ".bias", {outputs});
+        bias.insert(bias.end(), shift, shift + outputs);
     }
+    auto stored = placed<float, 2>(_device, {total, inputs}, rows.data());
+    Linear result{{_device, {total / panel * inputs, panel}},
+                  placed<float, 1>(_device, {total}, bias.data())};
     lt::Stream stream{_device};
     auto panels = _device.compile(panels_kernel(inputs, total));
     stream << panels(stored, result.weights).dispatch() << lt::synchronize();

@@ -5,6 +5,7 @@
 #include "transform/collective.h"
 #include "transform/contracts.h"
 #include "transform/insert_copies.h"
+#include "transform/orders.h"
 
 namespace luisa::tile::compiler {
 
@@ -15,8 +16,14 @@ Planned make_planned(const ir::Module &candidate, const target::CpuFacts &facts,
     bool collective = transform::has_collective_updates(candidate);
     bool contracts = transform::has_contracts(candidate);
     bool observed = transform::has_observed_inserts(candidate);
-    if (collective || contracts || observed) {
+    bool orders = transform::has_orders(candidate);
+    if (collective || contracts || observed || orders) {
         planned.transformed = ir::clone(candidate);
+    }
+    if (orders) {
+        transform::settle_orders(*planned.transformed, [&](const ir::Operation &op) {
+            return options.team && plan::puts_in_order(op);
+        });
     }
     if (contracts) {
         auto how = transform::expand_contracts(*planned.transformed, lane_bytes);

@@ -179,6 +179,41 @@ void fill_from(Keys<K> &keys, const Source &source, int64_t extent, Value *first
     });
 }
 
+/// Says of the words of `keys` that they are those of `from` in order, or the first of them.
+template<class K> void say_sorted(Keys<K> &keys, const KeyWords &from, const KeyLayout &layout,
+                                  int64_t first) {
+    auto &c = current(keys.loc);
+    ir::SortedPayload payload;
+    payload.order = {layout.column.dim};
+    if (layout.lane.extent > 1) {
+        payload.order.push_back(layout.lane.dim);
+    }
+    if (first > 0) {
+        payload.first = first;
+        payload.to = {keys.layout.column.dim};
+    }
+    auto known = [&](Value *value, int32_t word) {
+        payload.word = word;
+        std::vector<Value *> operands{value, from.key};
+        if (from.index) {
+            operands.push_back(from.index);
+        }
+        return emit_value(c, ir::Opcode::SORTED, operands, value->type(), payload, keys.loc);
+    };
+    auto now = keys.words();
+    keys.key = Tile<K>{known(now.key, 0), keys.loc};
+    if (now.index) {
+        keys.index = Tile<int64_t>{known(now.index, 1), keys.loc};
+    }
+}
+
+/// Sorts keys, and says that this is what was done.
+template<class K> void sort_all(Keys<K> &keys) {
+    auto from = keys.words();
+    keys.sort();
+    say_sorted(keys, from, keys.layout, 0);
+}
+
 /// What every order of one element or none is.
 RankedValues trivial(Value *x, const SortRequest &request, SourceLoc loc) {
     auto &c = current(loc);
@@ -196,7 +231,7 @@ RankedValues sort_keys(Value *x, const SortRequest &request, KeyFormat format, i
     Keys<K> keys{KeyLayout::of(x, request.axis, extent, format.word), format, loc};
     Source source{x, request.axis, &keys.layout, loc};
     fill_from(keys, source, extent);
-    keys.sort();
+    sort_all(keys);
     return ranked_of(keys, source, request, extent, nullptr, false);
 }
 
@@ -276,13 +311,15 @@ RankedValues topk_keys(Value *x, int64_t k, Value *count, const SortRequest &req
     auto columns = keys.layout.column.extent;
     if (run > columns || (run == columns && keys.layout.lane.extent == 1)) {
         fill_from(keys, source, extent);
-        keys.sort();
+        sort_all(keys);
         return ranked_of(keys, source, request, k, count, false);
     }
     auto layout = keys.layout;
     layout.column = {dim("column"), run};
     Keys<K> best{layout, format, loc};
+    fill_from(keys, source, extent);
     select_first(best, source, extent, columns);
+    say_sorted(best, keys.words(), keys.layout, std::max<int64_t>(k, 1));
     return ranked_of(best, source, request, k, count, true);
 }
 

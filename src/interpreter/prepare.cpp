@@ -29,6 +29,7 @@ constexpr HandlerRow handlers[] = {
     {Opcode::BROADCAST, run_broadcast},
     {Opcode::RETYPE, run_retype},
     {Opcode::PER, run_retype},
+    {Opcode::SORTED, run_retype},
     {Opcode::MEMORY_ALLOC, run_memory_alloc},
     {Opcode::EXTRACT, run_extract},
     {Opcode::INSERT, run_insert},

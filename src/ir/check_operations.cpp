@@ -341,6 +341,36 @@ struct Rules {
         }
     }
 
+    void sorted() {
+        const auto &payload = op.get<SortedPayload>();
+        auto count = op.operand_count();
+        if (!require_that(count == 2 || count == 3, "has a wrong number of operands") ||
+            !require_that(payload.word >= 0 && payload.word + 2 <= static_cast<int>(count),
+                          "the result is none of its words")) {
+            return;
+        }
+        const auto &keys = operand(1);
+        require_that(keys.scalar == ScalarType::UINT32 || keys.scalar == ScalarType::UINT64,
+                     "the keys are no unsigned integers of 32 or 64 bits");
+        if (count == 3) {
+            require_that(operand(2).dims == keys.dims && operand(2).scalar == ScalarType::INT64,
+                         "the places are not one i64 a key");
+        }
+        bool ordered = !payload.order.empty() && payload.order.size() <= 2;
+        for (auto dim : payload.order) {
+            ordered &= has(keys, dim);
+        }
+        require_that(ordered, "goes along one or two dimensions of the keys");
+        auto word = static_cast<size_t>(payload.word) + 1;
+        require_that(result().scalar == operand(word).scalar, "the result is of another type");
+        require_that(op.operand(0) == op.operand(word) ||
+                         op.result()->type() == op.operand(0)->type(),
+                     "the result is not like the value");
+        bool all = payload.first == 0 && payload.to.empty() && result().dims == keys.dims;
+        bool some = payload.first > 0 && payload.to.size() == 1 && has(result(), payload.to[0]);
+        require_that(all || some, "the result has not the positions that it says");
+    }
+
     void mma() {
         const auto &a = operand(0), &b = operand(1), &c = operand(2);
         require_that(op.result()->type() == op.operand(2)->type(),
@@ -541,6 +571,7 @@ struct Rules {
             case Opcode::RETYPE: retype(); break;
             case Opcode::REDUCE_EXPR: reduce_expr(); break;
             case Opcode::SCAN: scan(); break;
+            case Opcode::SORTED: sorted(); break;
             case Opcode::MMA: mma(); break;
             case Opcode::PER: per(); break;
             case Opcode::MEMORY_ALLOC: memory_alloc(); break;

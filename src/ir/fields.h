@@ -80,6 +80,12 @@ template<class V> void describe(V &&v, ScanPayload &p) {
     v("seed", p.has_seed, false);
     v("mask", p.has_mask, false);
 }
+template<class V> void describe(V &&v, SortedPayload &p) {
+    v("word", p.word, 0);
+    v("order", p.order, std::vector<Dim>{});
+    v("to", p.to, std::vector<Dim>{});
+    v("first", p.first, int64_t{0});
+}
 template<class V> void describe(V &&v, MmaPayload &p) {
     v("reassociate", p.policy.allow_reassociation, true);
     v("tf32", p.policy.allow_tf32, false);

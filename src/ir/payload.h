@@ -120,6 +120,19 @@ struct ScanPayload {
     friend bool operator==(const ScanPayload &, const ScanPayload &) = default;
 };
 
+/// `sorted value, keys[, places]` is `value`, which is known to be the unsigned keys in ascending order, or those of them
+/// that come first. Equal keys follow their places; without places no two differ. A device that has a better way than what
+/// computed the value may take it. Position p of the order is coordinate p % C of dimension `order[0]` of extent C, and
+/// p / C of `order[1]` where there is one. With `first`, the result is known for that many positions, along `to`, at
+/// coordinate 0 of `order[1]`.
+struct SortedPayload {
+    int32_t word = 0;      ///< whether the result is the keys (0) or the places (1)
+    std::vector<Dim> order;///< of the keys
+    std::vector<Dim> to;   ///< with `first`: the dimension of the result
+    int64_t first = 0;     ///< 0: all
+    friend bool operator==(const SortedPayload &, const SortedPayload &) = default;
+};
+
 struct MmaPayload {
     MmaPolicy policy;
     friend bool operator==(const MmaPayload &, const MmaPayload &) = default;
@@ -352,7 +365,7 @@ struct MultiplyPanelsPayload {
 
 using Payload =
     std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload, QuantizePayload,
-                 AccessPayload, ReducePayload, ScanPayload, MmaPayload, IndexPayload, LoadPayload,
+                 AccessPayload, ReducePayload, ScanPayload, SortedPayload, MmaPayload, IndexPayload, LoadPayload,
                  StorePayload, ForPayload, ShufflePayload, LaneReducePayload, TablePayload,
                  AddressPayload, MemoryPayload, AtomicPayload, AssertPayload, PrintPayload,
                  ReportPayload, AllocPayload, PrefetchPayload, DotPayload, MatrixPayload,

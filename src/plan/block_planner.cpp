@@ -219,6 +219,7 @@ void BlockPlanner::plan_operation(const ir::Operation &op, Block &block) {
         case Opcode::REDUCE_EXPR:
             return add_root({Root::Kind::REDUCE, &op, nullptr, nullptr}, block);
         case Opcode::SCAN: return add_root({Root::Kind::SCAN, &op, nullptr, nullptr}, block);
+        case Opcode::SORTED: finish_last(); return plan_sorted(op, block);
         case Opcode::MMA: {
             finish_last();
             Contraction contraction;

@@ -143,6 +143,7 @@ private:
     /// Accesses stand beside the number of the first group that makes them.
     void place_ahead(const std::vector<LoopGroup *> &groups, const std::vector<double> &costs,
                      const std::vector<std::pair<const ir::Operation *, size_t>> &accesses) const;
+    void plan_sorted(const ir::Operation &op, Block &block);
     void finish_contraction(Contraction contraction, Block &block);
     void fuse_epilogues(Block &block);
     /// Whether consumers write a view that later register blocks still read.

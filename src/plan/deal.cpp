@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t vector_bytes = 16;
 /// Vectors and elements of a thread that are under way, and simple operations that one round has.
 constexpr int64_t most_vectors = 16, most_elements = 64, most_work = 1500;
-constexpr int64_t warp = 32, most_threads = 256, most_of_long_lines = 512;
+constexpr int64_t warp = 32, most_threads = 256, most_of_long_lines = 512, most_keys = 16;
 
 int64_t power_below(int64_t n) {
     return n < 1 ? 1 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n)));
@@ -83,6 +83,8 @@ private:
                                        : elements / (int64_t{c->rows} * c->vectors);
                 _most_blocks = std::max(_most_blocks, blocks);
                 _most_elements = std::max(_most_elements, blocks);
+            } else if (auto *ordering = std::get_if<Ordering>(&step)) {
+                order(*ordering);
             } else {
                 for (const auto *region : std::get<Sequential>(step).op->regions()) {
                     if (auto inner = _plan.blocks.find(region); inner != _plan.blocks.end()) {
@@ -98,6 +100,21 @@ private:
             from = d.extent > 0 && from < (1 << 20) ? from * d.extent : from;
         }
         return from;
+    }
+
+    /// Every thread sorts as many keys as its registers hold well, fewer where threads had nothing to do then.
+    void order(Ordering &o) {
+        auto bytes = static_cast<int64_t>(size_of(o.keys()->scalar())) + (o.places() ? 8 : 0);
+        auto most = std::min(o.positions, bytes > 8 ? most_keys / 2 : most_keys);
+        auto lines = counted(o.lines, 1), keys = counted(o.lines, o.positions);
+        auto each = std::clamp<int64_t>(power_below(std::max<int64_t>(keys / _threads, 1)),
+                                        std::min<int64_t>(o.positions, 2), most);
+        auto threads = std::min(o.positions / each, _threads);
+        o.how.each = static_cast<int>(each);
+        o.how.threads = static_cast<int>(threads);
+        o.how.lines = static_cast<int>(std::clamp<int64_t>(lines, 1, _threads / threads));
+        _most_blocks = std::max(_most_blocks, std::min(keys / 8, most_threads));
+        _most_elements = std::max(_most_elements, keys);
     }
 
     static int position(const LoopGroup &group) {

@@ -185,12 +185,38 @@ struct Contraction {
 /// Rows of a matrix register, and its words a row.
 inline constexpr int matrix_rows = 16;
 
+/// How the threads of a GPU's block put keys in order: each sorts `each` of them in registers; then runs are merged in
+/// pairs through shared memory, of which each thread makes `each` places. What exceeds threads · each keys is merged
+/// through scratch memory, a part of that size after the other.
+struct OrderPlan {
+    int each = 1;   ///< keys of a thread at a time, a power of two
+    int threads = 1;///< that sort a line, a power of two
+    int lines = 1;  ///< at a time
+    friend bool operator==(const OrderPlan &, const OrderPlan &) = default;
+};
+
+/// Keys in order along one or two dimensions, one line after the other.
+struct Ordering {
+    std::vector<const ir::Operation *> ops;///< `sorted`, one a word of the result
+    std::vector<ir::DimExtent> lines;      ///< dimensions that are no part of the order
+    int64_t positions = 1;                 ///< of a line, a power of two
+    int64_t first = 1;                     ///< that the result has; `positions` or fewer
+    OrderPlan how;
+
+    [[nodiscard]] const ir::Value *keys() const;
+    /// The second word of keys, or null.
+    [[nodiscard]] const ir::Value *places() const;
+};
+
+/// Whether a block of threads puts these keys in order itself.
+[[nodiscard]] bool puts_in_order(const ir::Operation &sorted);
+
 /// An operation that runs where it stands: nests, branches, loops and scalar loads.
 struct Sequential {
     const ir::Operation *op = nullptr;
 };
 
-using Step = std::variant<LoopGroup, Contraction, Sequential>;
+using Step = std::variant<LoopGroup, Contraction, Sequential, Ordering>;
 
 struct Block {
     std::vector<Step> steps;

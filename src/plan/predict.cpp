@@ -110,6 +110,8 @@ private:
         return matrix_rows * group;
     }
 
+    static std::optional<double> cycles_of(const Ordering &) { return std::nullopt; }
+
     std::optional<double> cycles_of(const Sequential &step) {
         const auto &op = *step.op;
         if (op.opcode() == Opcode::WHILE) {

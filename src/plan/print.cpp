@@ -72,6 +72,14 @@ std::string group_text(const LoopGroup &g) {
                        g.note.empty() ? "" : " (" + g.note + ")");
 }
 
+std::string ordering_text(const Ordering &o) {
+    auto what = o.first < o.positions ? fmt::format("first {} of {} keys", o.first, o.positions)
+                                      : fmt::format("order {} keys", o.positions);
+    return fmt::format("{} of {}{} for each {}{}", what, to_string(o.keys()->scalar()),
+                       o.places() ? " with places" : "", dims_text(o.lines),
+                       at(o.ops.front()->loc));
+}
+
 std::string panel_text(const Contraction &c, const char *operand) {
     bool vector = *operand == 'v';
     const auto &panel = vector ? c.vector_panel : c.scalar_panel;
@@ -196,6 +204,18 @@ struct Printer {
         }
     }
 
+    void ordering(const Ordering &o) {
+        ++depth;
+        const auto &how = o.how;
+        auto part = int64_t{how.threads} * how.each;
+        line(fmt::format("{} line{} at a time, {} threads a line, {} keys each{}", how.lines,
+                         how.lines == 1 ? "" : "s", how.threads, how.each,
+                         part < o.positions
+                             ? fmt::format(", {} parts merged in scratch memory", o.positions / part)
+                             : ""));
+        --depth;
+    }
+
     void block(const Block &b) {
         for (const auto &step : b.steps) {
             line(step_text(step));
@@ -203,6 +223,8 @@ struct Printer {
                 group(*g);
             } else if (const auto *c = std::get_if<Contraction>(&step)) {
                 contraction(*c);
+            } else if (const auto *o = std::get_if<Ordering>(&step)) {
+                ordering(*o);
             } else {
                 const auto &op = *std::get<Sequential>(step).op;
                 for (auto *region : op.regions()) {
@@ -226,6 +248,9 @@ std::string step_text(const Step &step) {
     }
     if (const auto *contraction = std::get_if<Contraction>(&step)) {
         return contraction_text(*contraction);
+    }
+    if (const auto *ordering = std::get_if<Ordering>(&step)) {
+        return ordering_text(*ordering);
     }
     const auto &op = *std::get<Sequential>(step).op;
     return std::string{op.name()} + at(op.loc);

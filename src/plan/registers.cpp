@@ -104,6 +104,11 @@ private:
                 group(*g, block);
             } else if (const auto *c = std::get_if<Contraction>(&step)) {
                 contraction(*c);
+            } else if (const auto *o = std::get_if<Ordering>(&step)) {
+                for (const auto *op : o->ops) {
+                    spoil_operands(*op);
+                    spoil(op->result());
+                }
             } else {
                 sequential(*std::get<Sequential>(step).op);
             }

@@ -105,6 +105,12 @@ void ExplanationBuilder::visit(const plan::Block &block, int parent, int phase, 
             fill_group(*group, step, uses);
         } else if (const auto *contraction = std::get_if<plan::Contraction>(&planned)) {
             fill_contraction(*contraction, step, uses);
+        } else if (const auto *ordering = std::get_if<plan::Ordering>(&planned)) {
+            step.kind = "order";
+            step.place = place_of(ordering->ops.front()->loc);
+            for (const auto *op : ordering->ops) {
+                uses.operations.insert(op);
+            }
         } else {
             sequential = std::get<plan::Sequential>(planned).op;
             step.kind = sequential->name();

@@ -95,6 +95,12 @@ std::pair<int64_t, bool> BlockLowering::staged_bytes() const {
     return {bytes, permuted};
 }
 
+int64_t BlockLowering::shared_room(int64_t bytes) {
+    auto offset = _shared_bytes;
+    _shared_bytes += aligned(bytes);
+    return offset + in_shared;
+}
+
 int64_t BlockLowering::staging_room() {
     if (_staging_bytes == 0) {
         auto [bytes, permuted] = staged_bytes();

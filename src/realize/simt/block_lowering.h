@@ -50,6 +50,7 @@ protected:
     void lower_group(const plan::LoopGroup &group) override;
     void lower_contraction(const plan::Contraction &contraction) override;
     void lower_staged(const plan::Contraction &contraction);
+    void lower_ordering(const plan::Ordering &ordering);
     void lower_atomic(const ir::Operation &op) override;
     ir::ReportPayload report_at(int64_t site, bool checks) const override;
     void write_result(const plan::Root &root, ir::Value *value, Point &point) override;
@@ -123,8 +124,11 @@ private:
     friend class ThreadContraction;
     friend class DealtScan;
     friend class DealtTree;
+    friend class OrderedLines;
     friend class StagedContraction;
     friend class PanelCopy;
+    /// Room in shared memory whatever it takes.
+    int64_t shared_room(int64_t bytes);
     /// Room in shared memory for panels of products, of which one after the other uses it.
     int64_t staging_room();
     [[nodiscard]] std::pair<int64_t, bool> staged_bytes() const;

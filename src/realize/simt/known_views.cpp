@@ -37,7 +37,7 @@ bool has_aligned(const plan::Plan &plan, const plan::Block &block, bool &product
             found |= group->aligned.has_value();
         } else if (std::holds_alternative<plan::Contraction>(step)) {
             products = true;
-        } else {
+        } else if (!std::holds_alternative<plan::Ordering>(step)) {
             for (const auto *region : std::get<plan::Sequential>(step).op->regions()) {
                 if (auto inner = plan.blocks.find(region); inner != plan.blocks.end()) {
                     found |= has_aligned(plan, inner->second, products);

@@ -15,9 +15,15 @@ void BlockLowering::lower_step(const plan::Step &step) {
         by.group(*group);
     } else if (const auto *contraction = std::get_if<plan::Contraction>(&step)) {
         by.contraction(*contraction);
+    } else if (const auto *ordering = std::get_if<plan::Ordering>(&step)) {
+        by.ordering(*ordering);
     }
     touch(by.result);
-    cpu::Lowering::lower_step(step);
+    if (const auto *ordering = std::get_if<plan::Ordering>(&step)) {
+        lower_ordering(*ordering);
+    } else {
+        cpu::Lowering::lower_step(step);
+    }
     // A barrier inside of the step came before its last accesses.
     _touched.add(by.result);
 }

@@ -78,6 +78,13 @@ void TouchedBy::group(const plan::LoopGroup &group) {
     }
 }
 
+void TouchedBy::ordering(const plan::Ordering &ordering) {
+    for (const auto *op : ordering.ops) {
+        operation(*op);
+        writes(op->result());
+    }
+}
+
 void TouchedBy::contraction(const plan::Contraction &c) {
     for (const auto *nest : c.nests) {
         for (const auto *operand : nest->operands()) {

@@ -27,6 +27,7 @@ public:
 
     void group(const plan::LoopGroup &group);
     void contraction(const plan::Contraction &contraction);
+    void ordering(const plan::Ordering &ordering);
     /// What evaluating `value` reads.
     void value(const ir::Value *value);
     void operation(const ir::Operation &op);

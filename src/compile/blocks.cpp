@@ -35,6 +35,7 @@ BlockForms realize_blocks(const ir::Module &candidate, const BlockOptions &optio
     auto planned = make_planned(candidate, thread_facts(), plan_options, lane_bytes);
     plan::read_along_lines(planned.plan);
     plan::deal_out(planned.plan);
+    plan::keep_bins(planned.plan);
     plan::keep_in_registers(planned.plan);
     forms.plan = plan::print(planned.plan);
     forms.plan_ms = now_ms() - start;

@@ -409,6 +409,9 @@ void BlockPlanner::plan_nest(const ir::Operation &nest, Block &block) {
     if (nest.opcode() != Opcode::PARALLEL) {
         plan_states(nest, block);
     }
+    if (_plan->team && updates_in_any_order(nest, _plan->may_alias)) {
+        _plan->dealt_loops.insert(&nest);
+    }
     block.steps.emplace_back(Sequential{&nest});
 }
 

@@ -179,6 +179,8 @@ private:
     std::unordered_map<const ir::Value *, const ir::Value *> _insert_incoming;
 };
 
+/// Whether a loop does nothing but update memory atomically, and the order of its iterations does not show.
+[[nodiscard]] bool updates_in_any_order(const ir::Operation &nest, bool may_alias);
 /// The step count of a nest that is one range with constants, else 0.
 [[nodiscard]] int64_t constant_trips(const ir::Operation &nest);
 /// The dimensions that a root iterates over; those of extent one are left out.

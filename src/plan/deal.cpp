@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/expressions.h"
+#include "analysis/intervals.h"
 #include "plan/block_planner.h"
 #include "plan/plan.h"
 
@@ -86,7 +87,14 @@ private:
             } else if (auto *ordering = std::get_if<Ordering>(&step)) {
                 order(*ordering);
             } else {
-                for (const auto *region : std::get<Sequential>(step).op->regions()) {
+                const auto &op = *std::get<Sequential>(step).op;
+                if (_plan.dealt_loops.count(&op)) {
+                    // A few of them one thread does as well, which then has instances of its own.
+                    auto iterations = iterations_of(op) < warp ? 1 : iterations_of(op);
+                    _most_vectors = std::max(_most_vectors, iterations);
+                    _most_elements = std::max(_most_elements, iterations);
+                }
+                for (const auto *region : op.regions()) {
                     if (auto inner = _plan.blocks.find(region); inner != _plan.blocks.end()) {
                         visit(inner->second, each);
                     }
@@ -102,6 +110,22 @@ private:
         return from;
     }
 
+    /// Of a loop, or a guess.
+    static int64_t iterations_of(const ir::Operation &nest) {
+        constexpr int64_t guess = 1024;
+        if (nest.get<ir::NestPayload>().is_range) {
+            auto known = constant_trips(nest);
+            return known ? known : guess;
+        }
+        int64_t count = 1;
+        for (const auto *extent : nest.operands()) {
+            auto known = analysis::interval_of(extent);
+            auto most = known.bounded() && known.low == known.high ? known.high : guess;
+            count = count < (1 << 20) ? count * std::max<int64_t>(most, 1) : count;
+        }
+        return count;
+    }
+
     /// Every thread sorts as many keys as its registers hold well, fewer where threads had nothing to do then.
     void order(Ordering &o) {
         auto bytes = static_cast<int64_t>(size_of(o.keys()->scalar())) + (o.places() ? 8 : 0);
@@ -113,6 +137,9 @@ private:
         o.how.each = static_cast<int>(each);
         o.how.threads = static_cast<int>(threads);
         o.how.lines = static_cast<int>(std::clamp<int64_t>(lines, 1, _threads / threads));
+        constexpr int64_t least_part = 512;
+        o.how.bounded = 4 * o.first <= threads && threads == _threads && threads >= warp &&
+                        threads * each >= least_part && lines == 1;
         _most_blocks = std::max(_most_blocks, std::min(keys / 8, most_threads));
         _most_elements = std::max(_most_elements, keys);
     }

@@ -192,6 +192,8 @@ struct OrderPlan {
     int each = 1;   ///< keys of a thread at a time, a power of two
     int threads = 1;///< that sort a line, a power of two
     int lines = 1;  ///< at a time
+    /// The first keys of all threads tell a bound that enough keys are not behind, and only these are put in order.
+    bool bounded = false;
     friend bool operator==(const OrderPlan &, const OrderPlan &) = default;
 };
 
@@ -247,6 +249,17 @@ struct Phase {
     int64_t band = 0;
 };
 
+/// Elements of a view that the instances of a block only add to: sums of their own in shared memory, which the view gets
+/// when the block is done, where the view has no more of them than there is room for.
+struct PrivateBins {
+    const ir::Operation *nest = nullptr;///< the root whose instances add
+    const ir::Value *view = nullptr;
+    int64_t capacity = 0;
+    bool counts = false;///< nothing but 0 and 1 is added: 32 bits a sum do as long as there are few instances
+
+    [[nodiscard]] int64_t bytes() const noexcept;///< of one sum
+};
+
 /// Another way to do something, and why the planner did not take it.
 struct Alternative {
     const ir::Operation *op = nullptr;///< what it concerns; null: the kernel
@@ -270,6 +283,9 @@ struct Plan {
     /// Of a GPU: values with storage that no thread but the one that computes them reads, where all that it has
     /// of them is in registers. Nothing is written to memory.
     std::unordered_set<const ir::Value *> in_registers;
+    /// Of a GPU: loops that only update memory in an order that nothing shows. Threads take iterations of their own.
+    std::unordered_set<const ir::Operation *> dealt_loops;
+    std::vector<PrivateBins> private_bins;
     std::vector<std::string> notes;
     std::shared_ptr<Choices> choices;///< who decides instead of the planner; null: nobody
     bool records = false;            ///< whether `alternatives` are wanted
@@ -298,6 +314,8 @@ struct PlanOptions {
 void read_along_lines(Plan &plan);
 /// Decides how the threads of blocks share the work of the plan's groups.
 void deal_out(Plan &plan);
+/// Decides which views get sums from shared memory.
+void keep_bins(Plan &plan);
 /// Decides which values stay in registers between groups that were dealt out alike.
 void keep_in_registers(Plan &plan);
 

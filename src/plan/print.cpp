@@ -208,8 +208,9 @@ struct Printer {
         ++depth;
         const auto &how = o.how;
         auto part = int64_t{how.threads} * how.each;
-        line(fmt::format("{} line{} at a time, {} threads a line, {} keys each{}", how.lines,
+        line(fmt::format("{} line{} at a time, {} threads a line, {} keys each{}{}", how.lines,
                          how.lines == 1 ? "" : "s", how.threads, how.each,
+                         how.bounded ? ", those before a bound" : "",
                          part < o.positions
                              ? fmt::format(", {} parts merged in scratch memory", o.positions / part)
                              : ""));
@@ -218,7 +219,9 @@ struct Printer {
 
     void block(const Block &b) {
         for (const auto &step : b.steps) {
-            line(step_text(step));
+            const auto *sequential = std::get_if<Sequential>(&step);
+            bool dealt = sequential && plan.dealt_loops.count(sequential->op);
+            line(step_text(step) + (dealt ? ", iterations dealt to the threads" : ""));
             if (const auto *g = std::get_if<LoopGroup>(&step)) {
                 group(*g);
             } else if (const auto *c = std::get_if<Contraction>(&step)) {
@@ -272,6 +275,16 @@ std::string print(const Plan &plan) {
                                            at(phase.nest->loc),
                                            phase.alone ? ", an instance a thread" : ""));
             ++printer.depth;
+            for (const auto &bins : plan.private_bins) {
+                if (bins.nest == phase.nest) {
+                    printer.line(fmt::format("a block adds to {}{} sums of {} bytes in shared "
+                                             "memory first",
+                                             bins.view->type()->axes[0].extent == ir::runtime_value
+                                                 ? "up to "
+                                                 : "",
+                                             bins.capacity, bins.bytes()));
+                }
+            }
             printer.block(plan.blocks.at(phase.nest->body()));
             --printer.depth;
         } else {

@@ -34,6 +34,8 @@ void BlockLowering::begin_kernel(const std::string &name) {
     _held.clear();
     _shared_bytes = _scratch_bytes = _kept_bytes = 0;
     _staging = _staging_bytes = 0;
+    _order_room = 0;
+    _only_one_order = false;
     _resident = 0;
     _kept_limit = shared_limit;
     if (auto [staged, permuted] = staged_bytes(); permuted) {

@@ -51,6 +51,23 @@ protected:
     void lower_contraction(const plan::Contraction &contraction) override;
     void lower_staged(const plan::Contraction &contraction);
     void lower_ordering(const plan::Ordering &ordering);
+    void lower_updates(const ir::Operation &nest);
+    void bind_iteration(const ir::Operation &nest, const Values &extents, const Range *range,
+                        ir::Value *number);
+    /// What a block adds to in shared memory (updates.cpp).
+    struct Bins {
+        const plan::PrivateBins *plan;
+        int64_t room;
+        ir::Value *usable;///< null: always
+    };
+    void begin_bins(const ir::Operation &nest, ir::Value *instances);
+    void finish_bins();
+    const Bins *bins_of(const ir::Operation &atomic) const;
+    ir::Value *bin_address(const Bins &bins, ir::Value *index);
+    void add_to_bin(const ir::Operation &atomic, const Bins &bins);
+    void flush_bin(const Bins &bins, ir::Value *at);
+    void read_operands(const ir::Operation &nest);
+    void update_all(const ir::Operation &nest, bool with_bins);
     void lower_atomic(const ir::Operation &op) override;
     ir::ReportPayload report_at(int64_t site, bool checks) const override;
     void write_result(const plan::Root &root, ir::Value *value, Point &point) override;
@@ -129,6 +146,8 @@ private:
     friend class PanelCopy;
     /// Room in shared memory whatever it takes.
     int64_t shared_room(int64_t bytes);
+    /// Makes room in shared memory for runs of keys, of which one step of the phase after the other uses it.
+    void reserve_orders(const plan::Phase &phase);
     /// Room in shared memory for panels of products, of which one after the other uses it.
     int64_t staging_room();
     [[nodiscard]] std::pair<int64_t, bool> staged_bytes() const;
@@ -142,10 +161,13 @@ private:
     int64_t _kept_limit = 0;                      ///< … at most
     int _resident = 0;                       ///< blocks on a multiprocessor that a product asks for
     int64_t _staging = 0, _staging_bytes = 0;///< where panels of products lie
+    int64_t _order_room = 0;     ///< where runs of keys lie
+    bool _only_one_order = false;///< what it makes may stay there
     int64_t _private_threads = 0;            ///< that have a line of the current group
     Touched _touched;                        ///< since the last barrier
     size_t _write_count = 0;
     std::vector<size_t> _loop_marks;///< write counts where the loops around began
+    std::vector<Bins> _bins;
     int _alone = 0;                 ///< inside of code that not all threads run
     struct Branch {
         Touched before, after;

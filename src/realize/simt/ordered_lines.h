@@ -3,7 +3,6 @@
 #include "realize/simt/block_lowering.h"
 
 #include <functional>
-#include <optional>
 
 namespace luisa::tile::simt {
 
@@ -14,6 +13,10 @@ class OrderedLines {
 public:
     OrderedLines(BlockLowering &lowering, const plan::Ordering &ordering);
     void run();
+    /// Bytes of shared memory that it needs.
+    [[nodiscard]] static int64_t staged_bytes(const plan::Ordering &ordering);
+    /// Of so many words of `each` bytes with room between them; a multiple of 16.
+    [[nodiscard]] static int64_t spaced_bytes(int64_t count, int64_t each);
 
 private:
     struct Key {
@@ -32,6 +35,19 @@ private:
     Keys loaded(ir::Value *begin);
     void finish(const Keys &keys, ir::Value *place, ir::Value *begin);
 
+    // The first of a line, without an order of all (ordered_first.cpp).
+    void first_of_line();
+    Key thread_first(const Keys &keys);
+    Key warp_bound(const Key &mine);
+    Key block_bound(const Key &mine);
+    void gather(const Keys &keys, const Key &bound, ir::Value *&at);
+    ir::Value *count(const Keys &keys, const Key &bound);
+    std::pair<ir::Value *, ir::Value *> places_of(ir::Value *count);
+    void rank(ir::Value *count);
+    Key exchanged(const Key &key, ir::Value *lane);
+    /// Keys that are gathered at most.
+    static constexpr int64_t most_gathered = 512;
+
     // Keys in registers, and in memory (ordered_runs.cpp).
     Keys sorted(Keys keys);
     Keys merged_part(Keys keys);
@@ -40,7 +56,10 @@ private:
     Keys merged(const Runs &runs, ir::Value *first, ir::Value *run, ir::Value *steps);
     ir::Value *split(const Runs &runs, ir::Value *begin, ir::Value *first, ir::Value *run,
                      ir::Value *steps);
-    Runs runs_of(int64_t count, bool spaced);
+    Runs runs_of(int64_t count);
+    void stay_in_place();
+    static Values flat(const Keys &keys);
+    [[nodiscard]] Keys keys_of(const Values &values) const;
     ir::Value *address(const Runs &runs, int64_t room, ir::Value *at, ScalarType type);
     Key read(const Runs &runs, ir::Value *at);
     void write(const Runs &runs, ir::Value *at, const Key &key);
@@ -67,7 +86,8 @@ private:
     ir::Value *_slot = nullptr, *_place = nullptr;///< of this thread's line, and of it in the line
     ir::Value *_first = nullptr;                  ///< its first number in shared memory
     ir::Value *_active = nullptr, *_writes = nullptr;
-    std::optional<Runs> _staged;
+    Runs _staged{};
+    bool _stays = false;///< the result lies where the runs were
     Point _line;
 };
 

@@ -68,19 +68,26 @@ OrderedLines::Keys OrderedLines::sorted(Keys keys) {
     return keys;
 }
 
-OrderedLines::Runs OrderedLines::runs_of(int64_t count, bool spaced) {
-    auto room = [&](ScalarType type) {
-        auto bytes = count * static_cast<int64_t>(size_of(type));
-        if (!spaced) {
-            return _l.allocate_bytes(bytes);
-        }
-        return _l.shared_room(bytes + bytes / bank_line * static_cast<int64_t>(size_of(type)));
-    };
-    Runs runs{room(_o.keys()->scalar()), 0, spaced};
-    if (_o.places()) {
-        runs.places = room(ScalarType::INT64);
+int64_t OrderedLines::spaced_bytes(int64_t count, int64_t each) {
+    auto bytes = count * each;
+    return (bytes + bytes / bank_line * each + each + 15) / 16 * 16;
+}
+
+int64_t OrderedLines::staged_bytes(const plan::Ordering &ordering) {
+    const auto &how = ordering.how;
+    if (how.threads == 1) {
+        return 0;
     }
-    return runs;
+    auto count = int64_t{how.lines} * how.threads * how.each;
+    auto key = static_cast<int64_t>(size_of(ordering.keys()->scalar()));
+    return spaced_bytes(count, key) + (ordering.places() ? spaced_bytes(count, 8) : 0);
+}
+
+OrderedLines::Runs OrderedLines::runs_of(int64_t count) {
+    auto room = [&](ScalarType type) {
+        return _l.allocate_bytes(count * static_cast<int64_t>(size_of(type)));
+    };
+    return {room(_o.keys()->scalar()), _o.places() ? room(ScalarType::INT64) : 0, false};
 }
 
 ir::Value *OrderedLines::address(const Runs &runs, int64_t room, ir::Value *at, ScalarType type) {
@@ -116,67 +123,66 @@ void OrderedLines::write(const Runs &runs, ir::Value *at, const Key &key) {
     }
 }
 
+Values OrderedLines::flat(const Keys &keys) {
+    Values values;
+    for (const auto &key : keys) {
+        values.push_back(key.key);
+        if (key.place) {
+            values.push_back(key.place);
+        }
+    }
+    return values;
+}
+
+OrderedLines::Keys OrderedLines::keys_of(const Values &values) const {
+    bool wide = _o.places() != nullptr;
+    Keys keys;
+    for (size_t i = 0; i < values.size(); i += wide ? 2 : 1) {
+        keys.push_back({values[i], wide ? values[i + 1] : nullptr});
+    }
+    return keys;
+}
+
 /// The keys of a part, of which each thread has a sorted run.
 OrderedLines::Keys OrderedLines::merged_part(Keys keys) {
     if (_sharers == 1) {
         return keys;
     }
-    bool wide = _o.places() != nullptr;
-    Values flat;
-    for (const auto &key : keys) {
-        flat.push_back(key.key);
-        if (wide) {
-            flat.push_back(key.place);
-        }
-    }
-    auto keys_of = [&](const Values &values) {
-        Keys made;
-        for (size_t i = 0; i < values.size(); i += wide ? 2 : 1) {
-            made.push_back({values[i], wide ? values[i + 1] : nullptr});
-        }
-        return made;
-    };
     Touched staging;
-    staging.writes.insert(&_o);
+    staging.writes.insert(&_l._order_room);
     _l.touch(staging);
     auto levels = std::countr_zero(static_cast<uint64_t>(_sharers));
-    flat = _b.loop(
-        _b.index(0), _b.index(levels), 1, flat, [&](ir::Value *level, const Values &now) {
+    auto result = _b.loop(
+        _b.index(0), _b.index(levels), 1, flat(keys), [&](ir::Value *level, const Values &now) {
             auto mine = keys_of(now);
             when(_active, [&] {
                 for (size_t i = 0; i < mine.size(); ++i) {
-                    write(*_staged, op(Opcode::ADD, _first, number(static_cast<int64_t>(i))),
+                    write(_staged, op(Opcode::ADD, _first, number(static_cast<int64_t>(i))),
                           mine[i]);
                 }
             });
             _l.barrier();
             auto *steps = _b.add(
                 level, _b.index(std::countr_zero(static_cast<uint64_t>(_each)) + 1));
-            Values after;
-            for (const auto &key : merged(*_staged, _first, shifted(number(_each), level), steps)) {
-                after.push_back(key.key);
-                if (wide) {
-                    after.push_back(key.place);
-                }
-            }
+            auto after = merged(_staged, _first, shifted(number(_each), level), steps);
             _l.barrier();
-            return after;
+            return flat(after);
         });
-    return keys_of(flat);
+    return keys_of(result);
 }
 
 /// Key j of the thread becomes that at j · sharers + its place: neighbouring threads have neighbours.
 OrderedLines::Keys OrderedLines::spread(const Keys &keys) {
     when(_active, [&] {
         for (size_t i = 0; i < keys.size(); ++i) {
-            write(*_staged, op(Opcode::ADD, _first, number(static_cast<int64_t>(i))), keys[i]);
+            write(_staged, op(Opcode::ADD, _first, number(static_cast<int64_t>(i))), keys[i]);
         }
     });
     _l.barrier();
     auto *begin = narrow(_b.add(_b.mul(_slot, _b.index(_part)), _place));
     Keys result;
     for (int64_t j = 0; j < _each; ++j) {
-        result.push_back(read(*_staged, op(Opcode::ADD, begin, number(j * _sharers))));
+        result.push_back(read(_staged, op(Opcode::ADD, begin, number(j * _sharers))));
     }
     return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "realize/simt/ordered_lines.h"
 
+#include <algorithm>
 #include <bit>
 
 // Lines in order, by threads that share one: which keys a thread has, and how runs are merged.
@@ -8,6 +9,26 @@
 namespace luisa::tile::simt {
 
 using ir::Opcode;
+
+void BlockLowering::reserve_orders(const plan::Phase &phase) {
+    int64_t count = 0, bytes = 0;
+    auto visit = [&](const plan::Block &block) {
+        for (const auto &step : block.steps) {
+            if (const auto *ordering = std::get_if<plan::Ordering>(&step)) {
+                ++count;
+                bytes = std::max(bytes, OrderedLines::staged_bytes(*ordering));
+            }
+        }
+    };
+    visit(phase.block);
+    for (const auto &[region, block] : _plan->blocks) {
+        if (!phase.nest || phase.nest->body()->encloses(region)) {
+            visit(block);
+        }
+    }
+    _only_one_order = count == 1;
+    _order_room = bytes ? shared_room(bytes) : 0;
+}
 
 void BlockLowering::lower_ordering(const plan::Ordering &ordering) {
     plan::LoopGroup written;
@@ -45,9 +66,25 @@ OrderedLines::OrderedLines(BlockLowering &lowering, const plan::Ordering &orderi
         _slot = _b.minimum(_slot, _b.index(_slots - 1));
     }
     _first = narrow(_b.add(_b.mul(_slot, _b.index(_part)), _b.mul(_place, _b.index(_each))));
-    if (!alone) {
-        _staged = runs_of(_slots * _part, true);
+    auto count = _slots * _part;
+    auto key = static_cast<int64_t>(size_of(ordering.keys()->scalar()));
+    _staged = {_l._order_room, _l._order_room + spaced_bytes(count, key), true};
+    stay_in_place();
+}
+
+/// One line in a kernel's only order needs no other place than that of its runs.
+void OrderedLines::stay_in_place() {
+    bool stays = _l._only_one_order && _o.lines.empty() && _sharers > 1 &&
+                 _part == _o.positions && _o.first == _o.positions;
+    for (const auto *sorted : _o.ops) {
+        const auto *home = _l._plan->home(sorted->result());
+        stays &= home == sorted->result() && _l._offsets.count(home) == 0;
     }
+    for (size_t i = 0; stays && i < _o.ops.size(); ++i) {
+        bool key = _o.ops[i]->get<ir::SortedPayload>().word == 0;
+        _l._offsets[_o.ops[i]->result()] = key ? _staged.keys : _staged.places;
+    }
+    _stays = stays;
 }
 
 void OrderedLines::run() {
@@ -65,7 +102,9 @@ void OrderedLines::run() {
         }
         _line = {};
         _l.place_at(_o.lines, line, _line);
-        _part == _o.positions ? short_line() : long_line();
+        _o.how.bounded              ? first_of_line()
+        : _part == _o.positions ? short_line()
+                                : long_line();
         if (repeats && _sharers > 1) {
             _l.barrier();
         }
@@ -74,7 +113,7 @@ void OrderedLines::run() {
     if (_sharers > 1) {
         // What was read last: whoever uses the same room again waits for it.
         Touched read;
-        read.reads.insert(&_o);
+        read.reads.insert(&_l._order_room);
         _l.touch(read);
     }
 }
@@ -84,12 +123,16 @@ void OrderedLines::short_line() {
     if (_sharers == 1) {
         return finish(keys, nullptr, _b.index(0));
     }
-    finish(spread(keys), _place, _b.index(0));
+    auto all = spread(keys);
+    if (_stays) {
+        _l.barrier();
+    }
+    finish(all, _place, _b.index(0));
 }
 
 /// Parts in order, one after the other, in scratch memory, then merged in pairs from one half of it to the other.
 void OrderedLines::long_line() {
-    auto room = runs_of(2 * _o.positions, false);
+    auto room = runs_of(2 * _o.positions);
     auto parts = _o.positions / _part;
     auto each_part = [&](const std::function<void(ir::Value *)> &body) {
         _b.loop(_b.index(0), _b.index(parts), 1, {}, [&](ir::Value *part, const Values &) {

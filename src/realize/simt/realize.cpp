@@ -39,6 +39,7 @@ void BlockLowering::instance_loop(const ir::Operation &nest, Phase &out) {
         out.instances = is_static ? out.instances : -1;
         count = _b.mul(count, _b.maximum(extent, _b.index(0)));
     }
+    begin_bins(nest, count);
     _loop_marks.push_back(_write_count);
     _b.loop(_first_instance, count, _instance_step, {}, [&](ir::Value *instance, const Values &) {
         bind_task(nest, extents, instance);
@@ -48,6 +49,7 @@ void BlockLowering::instance_loop(const ir::Operation &nest, Phase &out) {
         return Values{};
     });
     _loop_marks.pop_back();
+    finish_bins();
 }
 
 void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &name, Phase &out) {
@@ -55,6 +57,7 @@ void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &nam
     _threads = out.threads = phase.threads;
     begin_kernel(name);
     _root = phase.nest;
+    reserve_orders(phase);
     out.function = name;
     out.instances = 1;
     if (phase.nest) {

@@ -29,6 +29,10 @@ void BlockLowering::lower_step(const plan::Step &step) {
 }
 
 void BlockLowering::lower_sequential(const ir::Operation &op) {
+    if (_plan->dealt_loops.count(&op) && !_alone_in_team) {
+        _b.set_location(op.loc);
+        return lower_updates(op);
+    }
     if (op.opcode() == Opcode::LOAD) {
         TouchedBy by{*_plan, _scalars};
         by.operation(op);

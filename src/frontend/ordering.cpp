@@ -180,8 +180,8 @@ void fill_from(Keys<K> &keys, const Source &source, int64_t extent, Value *first
 }
 
 /// Says of the words of `keys` that they are those of `from` in order, or the first of them.
-template<class K> void say_sorted(Keys<K> &keys, const KeyWords &from, const KeyLayout &layout,
-                                  int64_t first) {
+template<class K>
+void say_sorted(Keys<K> &keys, const KeyWords &from, const KeyLayout &layout, int64_t first) {
     auto &c = current(keys.loc);
     ir::SortedPayload payload;
     payload.order = {layout.column.dim};

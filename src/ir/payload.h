@@ -363,13 +363,12 @@ struct MultiplyPanelsPayload {
     friend bool operator==(const MultiplyPanelsPayload &, const MultiplyPanelsPayload &) = default;
 };
 
-using Payload =
-    std::variant<None, NestPayload, NamePayload, ConstantPayload, MathPayload, QuantizePayload,
-                 AccessPayload, ReducePayload, ScanPayload, SortedPayload, MmaPayload, IndexPayload, LoadPayload,
-                 StorePayload, ForPayload, ShufflePayload, LaneReducePayload, TablePayload,
-                 AddressPayload, MemoryPayload, AtomicPayload, AssertPayload, PrintPayload,
-                 ReportPayload, AllocPayload, PrefetchPayload, DotPayload, MatrixPayload,
-                 ParticipantPayload, SharedPayload, ExchangePayload, CopyPayload, LoadMatrixPayload,
-                 MultiplyMatrixPayload, PanelDescriptorPayload, MultiplyPanelsPayload>;
+using Payload = std::variant<
+    None, NestPayload, NamePayload, ConstantPayload, MathPayload, QuantizePayload, AccessPayload,
+    ReducePayload, ScanPayload, SortedPayload, MmaPayload, IndexPayload, LoadPayload, StorePayload,
+    ForPayload, ShufflePayload, LaneReducePayload, TablePayload, AddressPayload, MemoryPayload,
+    AtomicPayload, AssertPayload, PrintPayload, ReportPayload, AllocPayload, PrefetchPayload,
+    DotPayload, MatrixPayload, ParticipantPayload, SharedPayload, ExchangePayload, CopyPayload,
+    LoadMatrixPayload, MultiplyMatrixPayload, PanelDescriptorPayload, MultiplyPanelsPayload>;
 
 }// namespace luisa::tile::ir

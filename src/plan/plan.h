@@ -255,7 +255,8 @@ struct PrivateBins {
     const ir::Operation *nest = nullptr;///< the root whose instances add
     const ir::Value *view = nullptr;
     int64_t capacity = 0;
-    bool counts = false;///< nothing but 0 and 1 is added: 32 bits a sum do as long as there are few instances
+    bool counts =
+        false;///< nothing but 0 and 1 is added: 32 bits a sum do as long as there are few instances
 
     [[nodiscard]] int64_t bytes() const noexcept;///< of one sum
 };

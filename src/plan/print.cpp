@@ -211,9 +211,9 @@ struct Printer {
         line(fmt::format("{} line{} at a time, {} threads a line, {} keys each{}{}", how.lines,
                          how.lines == 1 ? "" : "s", how.threads, how.each,
                          how.bounded ? ", those before a bound" : "",
-                         part < o.positions
-                             ? fmt::format(", {} parts merged in scratch memory", o.positions / part)
-                             : ""));
+                         part < o.positions ? fmt::format(", {} parts merged in scratch memory",
+                                                          o.positions / part)
+                                            : ""));
         --depth;
     }
 
@@ -277,12 +277,11 @@ std::string print(const Plan &plan) {
             ++printer.depth;
             for (const auto &bins : plan.private_bins) {
                 if (bins.nest == phase.nest) {
-                    printer.line(fmt::format("a block adds to {}{} sums of {} bytes in shared "
-                                             "memory first",
-                                             bins.view->type()->axes[0].extent == ir::runtime_value
-                                                 ? "up to "
-                                                 : "",
-                                             bins.capacity, bins.bytes()));
+                    printer.line(fmt::format(
+                        "a block adds to {}{} sums of {} bytes in shared "
+                        "memory first",
+                        bins.view->type()->axes[0].extent == ir::runtime_value ? "up to " : "",
+                        bins.capacity, bins.bytes()));
                 }
             }
             printer.block(plan.blocks.at(phase.nest->body()));

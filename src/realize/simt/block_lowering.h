@@ -161,14 +161,14 @@ private:
     int64_t _kept_limit = 0;                      ///< … at most
     int _resident = 0;                       ///< blocks on a multiprocessor that a product asks for
     int64_t _staging = 0, _staging_bytes = 0;///< where panels of products lie
-    int64_t _order_room = 0;     ///< where runs of keys lie
-    bool _only_one_order = false;///< what it makes may stay there
+    int64_t _order_room = 0;                 ///< where runs of keys lie
+    bool _only_one_order = false;            ///< what it makes may stay there
     int64_t _private_threads = 0;            ///< that have a line of the current group
     Touched _touched;                        ///< since the last barrier
     size_t _write_count = 0;
     std::vector<size_t> _loop_marks;///< write counts where the loops around began
     std::vector<Bins> _bins;
-    int _alone = 0;                 ///< inside of code that not all threads run
+    int _alone = 0;///< inside of code that not all threads run
     struct Branch {
         Touched before, after;
     };

@@ -90,8 +90,7 @@ std::pair<ir::Value *, ir::Value *> OrderedLines::places_of(ir::Value *count) {
     for (int64_t by = 1; by < warp; by *= 2) {
         auto *below = _b.fixed(Opcode::EXCHANGE_LANES, {upto, number(by)},
                                ir::ExchangePayload{ir::ExchangeMode::UP}, upto->type());
-        upto = op(Opcode::ADD, upto,
-                  _l.select(op(Opcode::GE, lane, number(by)), below, number(0)));
+        upto = op(Opcode::ADD, upto, _l.select(op(Opcode::GE, lane, number(by)), below, number(0)));
     }
     auto *before_own = op(Opcode::SUB, upto, count);
     auto warps = _sharers / warp;
@@ -104,8 +103,9 @@ std::pair<ir::Value *, ir::Value *> OrderedLines::places_of(ir::Value *count) {
     auto *own_warp = _b.div(_l._thread, _b.index(warp));
     auto at = [&](ir::Value *w) { return _b.address(_l.start_of(_l._order_room), w, 4); };
     constexpr ir::MemoryPayload access{4, false, false};
-    when(op(Opcode::EQ, lane, last_lane),
-         [&] { _b.effect(Opcode::WRITE, {at(own_warp), upto}, access); });
+    when(op(Opcode::EQ, lane, last_lane), [&] {
+        _b.effect(Opcode::WRITE, {at(own_warp), upto}, access);
+    });
     _l.barrier();
     auto *all = number(0);
     auto *earlier = number(0);
@@ -136,12 +136,11 @@ void OrderedLines::rank(ir::Value *count) {
     ++_l._alone;
     _b.loop(_l._thread, end, _b.index(_sharers), {}, [&](ir::Value *i, const Values &) {
         auto mine = read(_staged, narrow(i));
-        auto places = _b.loop(_b.index(0), end, 1, {number(0)},
-                              [&](ir::Value *j, const Values &now) {
-                                  auto *is_before = before(read(_staged, narrow(j)), mine);
-                                  return Values{op(Opcode::ADD, now[0],
-                                                   _l.select(is_before, number(1), number(0)))};
-                              });
+        auto places = _b.loop(
+            _b.index(0), end, 1, {number(0)}, [&](ir::Value *j, const Values &now) {
+                auto *is_before = before(read(_staged, narrow(j)), mine);
+                return Values{op(Opcode::ADD, now[0], _l.select(is_before, number(1), number(0)))};
+            });
         finish({mine}, nullptr, _l.convert(places[0], ScalarType::INT64));
         return Values{};
     });
@@ -160,8 +159,7 @@ void OrderedLines::first_of_line() {
         auto first = thread_first(loaded(_b.index(0)));
         auto found = _b.loop(_b.index(1), _b.index(parts), 1, flat({first}),
                              [&](ir::Value *part, const Values &now) {
-                                 auto own = thread_first(
-                                     loaded(_b.mul(part, _b.index(_part))));
+                                 auto own = thread_first(loaded(_b.mul(part, _b.index(_part))));
                                  auto known = keys_of(now).front();
                                  return flat({choose(before(own, known), own, known)});
                              });
@@ -200,7 +198,8 @@ void OrderedLines::first_of_line() {
             return Values{};
         },
         [&] {
-            parts == 1 ? finish(spread(merged_part(sorted(all))), _place, _b.index(0)) : long_line();
+            parts == 1 ? finish(spread(merged_part(sorted(all))), _place, _b.index(0))
+                       : long_line();
             return Values{};
         });
     _l.barrier();

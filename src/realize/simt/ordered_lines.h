@@ -26,7 +26,7 @@ private:
     /// Keys in memory, by numbers (i32) from `offset` on.
     struct Runs {
         int64_t keys, places;///< rooms
-        bool spaced;         ///< 8 bytes follow every 128, so that threads' parts begin in different banks
+        bool spaced;///< 8 bytes follow every 128, so that threads' parts begin in different banks
         ir::Value *offset = nullptr;
     };
 

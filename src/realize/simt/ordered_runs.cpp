@@ -162,8 +162,8 @@ OrderedLines::Keys OrderedLines::merged_part(Keys keys) {
                 }
             });
             _l.barrier();
-            auto *steps = _b.add(
-                level, _b.index(std::countr_zero(static_cast<uint64_t>(_each)) + 1));
+            auto *steps = _b.add(level,
+                                 _b.index(std::countr_zero(static_cast<uint64_t>(_each)) + 1));
             auto after = merged(_staged, _first, shifted(number(_each), level), steps);
             _l.barrier();
             return flat(after);
@@ -195,23 +195,21 @@ void OrderedLines::write_spread(const Runs &runs, ir::Value *begin, const Keys &
 }
 
 /// How many keys of the first of two runs are among the `first` smallest of both.
-ir::Value *OrderedLines::split(const Runs &runs, ir::Value *begin, ir::Value *first,
-                               ir::Value *run, ir::Value *steps) {
+ir::Value *OrderedLines::split(const Runs &runs, ir::Value *begin, ir::Value *first, ir::Value *run,
+                               ir::Value *steps) {
     auto *low = op(Opcode::MAXIMUM, op(Opcode::SUB, first, run), number(0));
     auto *high = op(Opcode::MINIMUM, first, run);
     auto *second = op(Opcode::SUB, op(Opcode::ADD, op(Opcode::ADD, begin, run), first), number(1));
-    auto found = _b.loop(
-        _b.index(0), steps, 1, {low, high}, [&](ir::Value *, const Values &range) {
-            auto *middle = op(Opcode::SHR, op(Opcode::ADD, range[0], range[1]), number(1));
-            auto *open = op(Opcode::LT, range[0], range[1]);
-            auto a = read(runs, op(Opcode::ADD, begin, middle)),
-                 b = read(runs, op(Opcode::SUB, second, middle));
-            auto *later = before(b, a);
-            auto *up = op(Opcode::AND, open, _b.pure(Opcode::NOT, {later}));
-            return Values{
-                _l.select(up, op(Opcode::ADD, middle, number(1)), range[0]),
-                _l.select(op(Opcode::AND, open, later), middle, range[1])};
-        });
+    auto found = _b.loop(_b.index(0), steps, 1, {low, high}, [&](ir::Value *, const Values &range) {
+        auto *middle = op(Opcode::SHR, op(Opcode::ADD, range[0], range[1]), number(1));
+        auto *open = op(Opcode::LT, range[0], range[1]);
+        auto a = read(runs, op(Opcode::ADD, begin, middle)),
+             b = read(runs, op(Opcode::SUB, second, middle));
+        auto *later = before(b, a);
+        auto *up = op(Opcode::AND, open, _b.pure(Opcode::NOT, {later}));
+        return Values{_l.select(up, op(Opcode::ADD, middle, number(1)), range[0]),
+                      _l.select(op(Opcode::AND, open, later), middle, range[1])};
+    });
     return found.front();
 }
 

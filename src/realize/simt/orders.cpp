@@ -55,10 +55,10 @@ OrderedLines::OrderedLines(BlockLowering &lowering, const plan::Ordering &orderi
     }
     bool alone = _sharers == 1;
     auto sharers = _b.index(_sharers);
-    _slot = alone ? _l._thread
+    _slot = alone                     ? _l._thread
             : _sharers == _l._threads ? _b.index(0)
                                       : _b.div(_l._thread, sharers);
-    _place = alone ? _b.index(0)
+    _place = alone                     ? _b.index(0)
              : _sharers == _l._threads ? _l._thread
                                        : _b.rem(_l._thread, sharers);
     if (_slots * _sharers < _l._threads) {
@@ -74,8 +74,8 @@ OrderedLines::OrderedLines(BlockLowering &lowering, const plan::Ordering &orderi
 
 /// One line in a kernel's only order needs no other place than that of its runs.
 void OrderedLines::stay_in_place() {
-    bool stays = _l._only_one_order && _o.lines.empty() && _sharers > 1 &&
-                 _part == _o.positions && _o.first == _o.positions;
+    bool stays = _l._only_one_order && _o.lines.empty() && _sharers > 1 && _part == _o.positions &&
+                 _o.first == _o.positions;
     for (const auto *sorted : _o.ops) {
         const auto *home = _l._plan->home(sorted->result());
         stays &= home == sorted->result() && _l._offsets.count(home) == 0;
@@ -102,9 +102,7 @@ void OrderedLines::run() {
         }
         _line = {};
         _l.place_at(_o.lines, line, _line);
-        _o.how.bounded              ? first_of_line()
-        : _part == _o.positions ? short_line()
-                                : long_line();
+        _o.how.bounded ? first_of_line() : _part == _o.positions ? short_line() : long_line();
         if (repeats && _sharers > 1) {
             _l.barrier();
         }
@@ -163,7 +161,8 @@ void OrderedLines::long_line() {
     each_part([&](ir::Value *begin) {
         Keys keys;
         for (int64_t j = 0; j < _each; ++j) {
-            auto *at = _b.add(_b.add(begin, _place), _b.index(j * _sharers + levels % 2 * _o.positions));
+            auto *at = _b.add(_b.add(begin, _place),
+                              _b.index(j * _sharers + levels % 2 * _o.positions));
             keys.push_back(read(room, narrow(at)));
         }
         finish(keys, _place, begin);

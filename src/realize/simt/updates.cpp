@@ -87,7 +87,8 @@ void BlockLowering::lower_updates(const ir::Operation &nest) {
         }
     }
     if (any && usable) {
-        _b.branch(usable, [&] { return loop(true); }, [&] { return loop(false); });
+        _b.branch(
+            usable, [&] { return loop(true); }, [&] { return loop(false); });
     } else {
         loop(any);
     }

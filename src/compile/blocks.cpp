@@ -34,6 +34,7 @@ BlockForms realize_blocks(const ir::Module &candidate, const BlockOptions &optio
     plan_options.gpu = options.gpu ? options.gpu : target::find_cuda(emulated);
     auto planned = make_planned(candidate, thread_facts(), plan_options, lane_bytes);
     plan::read_along_lines(planned.plan);
+    plan::split_instances(planned.plan);
     plan::deal_out(planned.plan);
     plan::keep_bins(planned.plan);
     plan::keep_in_registers(planned.plan);

@@ -3,6 +3,7 @@
 #include "analysis/intervals.h"
 #include "plan/block_planner.h"
 #include "plan/plan.h"
+#include "plan/prefix_masks.h"
 
 #include <algorithm>
 #include <bit>
@@ -66,6 +67,7 @@ public:
         phase.threads = static_cast<int>(_threads);
         if (!phase.alone) {
             visit(block, [&](LoopGroup &group) { deal(group); });
+            phase.resident = resident_blocks(block);
         }
     }
 
@@ -101,6 +103,21 @@ private:
                 }
             }
         }
+    }
+
+    /// Where threads go through more than their registers hold, what counts is how much of it is under way, so that
+    /// loads need registers more than the multiprocessor needs warps.
+    int resident_blocks(Block &block) {
+        bool long_way = false, products = false;
+        for (auto &step : block.steps) {
+            products |= !std::holds_alternative<LoopGroup>(step);
+        }
+        visit(block, [&](LoopGroup &group) {
+            bool carries = group.has_reduction() || group.scan();
+            long_way |= carries && group.deal && group.aligned && !group.aligned->all &&
+                        group.aligned->together > 1;
+        });
+        return long_way && !products ? static_cast<int>(std::max<int64_t>(512 / _threads, 1)) : 0;
     }
 
     static int64_t counted(const std::vector<DimExtent> &dims, int64_t from) {
@@ -160,16 +177,20 @@ private:
         }
     }
 
-    /// Whether the group is one balanced tree over whole lines.
+    /// Whether the group is one balanced tree over lines, whole or up to an end.
     [[nodiscard]] static bool is_shared_tree(const LoopGroup &group) {
         if (group.roots.size() != 1 || group.roots.front().kind != Root::Kind::REDUCE) {
             return false;
         }
-        const auto &payload = group.roots.front().op->get<ir::ReducePayload>();
+        const auto &op = *group.roots.front().op;
+        const auto &payload = op.get<ir::ReducePayload>();
         auto last = static_cast<int>(group.loops.size()) - 1;
         bool found = payload.reducer != Reducer::ARGMIN && payload.reducer != Reducer::ARGMAX &&
-                     payload.policy == ReductionPolicy::BALANCED_TREE && !payload.has_mask &&
-                     group.vector_axis == last;
+                     payload.policy == ReductionPolicy::BALANCED_TREE &&
+                     group.vector_axis == last && last >= 0;
+        // What a prefix leaves out stands where the tree has nothing.
+        found = found && (!payload.has_mask ||
+                          is_prefix_mask(op.operand(1), group.loops[group.loops.size() - 1].dim));
         for (int i = 0; i <= last; ++i) {
             found &= group.folds(group.loops[static_cast<size_t>(i)].dim) == (i == last);
         }
@@ -190,9 +211,20 @@ private:
         return group.vector_axis == static_cast<int>(group.loops.size()) - 1 &&
                group.loops.back().dim == payload.dim && !ordered && !masked_tree && !flagged;
     }
+    /// Where lines lie beside each other, a thread has runs of some of them. Such a scan is regrouped.
+    [[nodiscard]] static bool may_deal_across(const LoopGroup &group) {
+        const auto &scan = *group.scan();
+        auto policy = scan_policy(scan);
+        bool lines = std::any_of(group.loops.begin(), group.loops.end(),
+                                 [&](const DimExtent &d) { return group.folds(d.dim); });
+        return lines && group.vector_axis >= 0 && !group.scans_lanes() &&
+               !scan.get<ir::ScanPayload>().has_mask &&
+               (policy == ReductionPolicy::ORDERED_TREE ||
+                policy == ReductionPolicy::UNORDERED_TREE);
+    }
 
     [[nodiscard]] static bool may_deal(const LoopGroup &group) {
-        if (group.loops.empty() || (group.scan() && !may_deal_scan(group))) {
+        if (group.loops.empty() || (group.scan() && !may_deal_scan(group) && !may_deal_across(group))) {
             return false;
         }
         for (const auto &root : group.roots) {
@@ -307,12 +339,14 @@ private:
             return;
         }
         group.deal = with_lanes(group, 1);
-        bool reversed = group.scan() && group.scan()->get<ir::ScanPayload>().reverse;
+        bool scans = group.scan() &&
+                     group.folds(group.loops[static_cast<size_t>(position(group))].dim);
+        bool reversed = scans && group.scan()->get<ir::ScanPayload>().reverse;
         if (auto lanes = lanes_of(group); lanes > 1 && !reversed) {
             group.aligned = with_lanes(group, lanes);
         }
         // All of a line stands in registers, or one thread goes along it.
-        bool whole = group.scan() || (group.has_reduction() && is_shared_tree(group));
+        bool whole = scans || (group.has_reduction() && is_shared_tree(group));
         if (whole && !line_in_registers(group, *group.deal)) {
             group.deal.reset();
         }
@@ -334,8 +368,7 @@ private:
         int64_t kept = 1, folded = 1;
         for (size_t i = 0; i < group.loops.size(); ++i) {
             if (static_cast<int>(i) != deal.axis) {
-                auto &lines = group.folds(group.loops[i].dim) && group.has_reduction() ? folded
-                                                                                       : kept;
+                auto &lines = group.folds(group.loops[i].dim) ? folded : kept;
                 lines *= group.loops[i].extent;
             }
         }

@@ -2,6 +2,7 @@
 #include "analysis/expressions.h"
 #include "analysis/intervals.h"
 #include "plan/block_planner.h"
+#include "plan/prefix_masks.h"
 #include "plan/memory_layout.h"
 
 #include <algorithm>
@@ -181,6 +182,20 @@ static void keep_source_order(const LoopGroup &group, std::vector<DimExtent> &fo
 static bool is_balanced(const Root &root) {
     return root.kind == Root::Kind::REDUCE && !regroups(*root.op) &&
            root.op->get<ir::ReducePayload>().policy == ReductionPolicy::BALANCED_TREE;
+}
+
+/// Whether the root is one balanced tree along `dim`, over all elements or those up to an end: threads that share
+/// its line pair what they have level by level.
+static bool is_tree_along(const Root &root, Dim dim) {
+    if (!is_balanced(root)) {
+        return false;
+    }
+    const auto &payload = root.op->get<ir::ReducePayload>();
+    const auto &source = *root.op->operand(0)->type();
+    bool alone = std::all_of(payload.dims.begin(), payload.dims.end(), [&](Dim d) {
+        return d == dim || source.dims[static_cast<size_t>(source.find(d))].extent == 1;
+    });
+    return alone && (!payload.has_mask || is_prefix_mask(root.op->operand(1), dim));
 }
 
 static bool is_finished(const LoopGroup &group) {
@@ -441,12 +456,14 @@ void BlockPlanner::finish_group(LoopGroup &group) {
     int lanes = std::max<int>(1, _plan->facts.vector_bytes / static_cast<int>(bytes));
     bool may_scan = !group.scan() || scans_in_lanes(*group.scan(), lanes);
     auto may_fold = [&](Dim dim) {
-        return may_scan && std::all_of(group.roots.begin(), group.roots.end(),
-                                       [&](const Root &r) { return folds_in_lanes(r, dim); });
+        return may_scan &&
+               std::all_of(group.roots.begin(), group.roots.end(), [&](const Root &r) {
+                   return folds_in_lanes(r, dim) || (_plan->team && is_tree_along(r, dim));
+               });
     };
     // Trees over what a mask leaves differ in shape from lane to lane.
-    bool uneven = std::any_of(group.roots.begin(), group.roots.end(), [](const Root &r) {
-        return (is_balanced(r) && r.op->get<ir::ReducePayload>().has_mask) ||
+    bool uneven = std::any_of(group.roots.begin(), group.roots.end(), [this](const Root &r) {
+        return (!_plan->team && is_balanced(r) && r.op->get<ir::ReducePayload>().has_mask) ||
                (r.kind == Root::Kind::SCAN && scans_unevenly(*r.op));
     });
     std::vector<AxisChoice> choices;

@@ -236,6 +236,13 @@ struct Storage {
     std::optional<MemoryLayout> layout;
 };
 
+/// On a GPU: several blocks share an instance, each with a part of the elements along a dimension that all of its
+/// groups keep. The loops of groups are as long as a part.
+struct Split {
+    Dim dim;
+    int64_t parts = 1, extent = 0;///< of a part
+};
+
 /// A run of root operations: one `parallel` whose instances are tasks, or the rest as one task.
 struct Phase {
     const ir::Operation *nest = nullptr;
@@ -243,10 +250,13 @@ struct Phase {
     int64_t grain = 1; ///< tasks claimed at a time, when there are many
     double task_us = 0;///< predicted time of one task on one core; 0: unknown
     int threads = 0;   ///< of a GPU's block; 0: not known
+    /// Of a GPU: blocks that a multiprocessor is to hold at once: what registers are given out for. 0: as it comes.
+    int resident = 0;
     bool alone = false;///< each of them has instances of its own
     /// How many instances along the last of two axes take turns before the first axis has passed: what they share
     /// stays in the second-level cache. 0: all.
     int64_t band = 0;
+    std::optional<Split> split;
 };
 
 /// Elements of a view that the instances of a block only add to: sums of their own in shared memory, which the view gets
@@ -313,6 +323,8 @@ struct PlanOptions {
 
 /// Adds groups that bring into shared memory what others would read across the lines of a view.
 void read_along_lines(Plan &plan);
+/// Lets several blocks share the instances of a `parallel` that has too few of them for all multiprocessors.
+void split_instances(Plan &plan);
 /// Decides how the threads of blocks share the work of the plan's groups.
 void deal_out(Plan &plan);
 /// Decides which views get sums from shared memory.

@@ -55,6 +55,11 @@ std::string scan_text(const LoopGroup &group) {
     auto along = payload.dim.is_positional() ? fmt::format("#{}", payload.dim.id)
                                              : std::string{payload.dim.label};
     bool tree = scan_policy(*group.scan()) == ReductionPolicy::BALANCED_TREE;
+    const auto &deal = group.aligned ? group.aligned : group.deal;
+    if (deal && !(group.loops[static_cast<size_t>(deal->axis)].dim == payload.dim)) {
+        return fmt::format("along {}{}: runs of a thread, their totals between threads", along,
+                           payload.reverse ? " from the end" : "");
+    }
     return fmt::format("along {}{}: {}, {}", along, payload.reverse ? " from the end" : "",
                        group.scans_lanes() ? "a prefix in each register" : "an element a step",
                        tree ? "balanced trees on a stack" : "one running value");
@@ -123,6 +128,12 @@ std::string deal_text(const Deal &deal) {
                        deal.lanes == 1 ? "" : "s", deal.all ? ": all in registers" : " at a time");
 }
 
+std::string resident_text(const Phase &phase) {
+    return phase.resident == 0 ? ""
+                               : fmt::format(", {} block{} on a multiprocessor", phase.resident,
+                                             phase.resident == 1 ? "" : "s");
+}
+
 struct Printer {
     const Plan &plan;
     std::string text;
@@ -130,6 +141,24 @@ struct Printer {
 
     void line(const std::string &content) {
         text += std::string(static_cast<size_t>(2 * depth), ' ') + content + "\n";
+    }
+
+    void bins(const Phase &phase) {
+        for (const auto &own : plan.private_bins) {
+            if (own.nest == phase.nest) {
+                bool known = own.view->type()->axes[0].extent != ir::runtime_value;
+                line(fmt::format("a block adds to {}{} sums of {} bytes in shared memory first",
+                                 known ? "" : "up to ", own.capacity, own.bytes()));
+            }
+        }
+    }
+
+    void split(const Phase &phase) {
+        if (phase.split) {
+            line(fmt::format("{} blocks {}, each with {} of it", phase.split->parts,
+                             phase.nest ? "an instance" : "in all",
+                             dim_text({phase.split->dim, phase.split->extent})));
+        }
     }
 
     void group(const LoopGroup &g) {
@@ -271,26 +300,22 @@ std::string print(const Plan &plan) {
             printer.line(phase.threads == 0
                              ? fmt::format("tasks: parallel{}, {} at a time", at(phase.nest->loc),
                                            phase.grain)
-                             : fmt::format("blocks of {} threads: parallel{}{}", phase.threads,
+                             : fmt::format("blocks of {} threads: parallel{}{}{}", phase.threads,
                                            at(phase.nest->loc),
-                                           phase.alone ? ", an instance a thread" : ""));
+                                           phase.alone ? ", an instance a thread" : "",
+                                           resident_text(phase)));
             ++printer.depth;
-            for (const auto &bins : plan.private_bins) {
-                if (bins.nest == phase.nest) {
-                    printer.line(fmt::format(
-                        "a block adds to {}{} sums of {} bytes in shared "
-                        "memory first",
-                        bins.view->type()->axes[0].extent == ir::runtime_value ? "up to " : "",
-                        bins.capacity, bins.bytes()));
-                }
-            }
+            printer.bins(phase);
+            printer.split(phase);
             printer.block(plan.blocks.at(phase.nest->body()));
             --printer.depth;
         } else {
             printer.line(phase.threads == 0
                              ? std::string{"one task"}
-                             : fmt::format("one block of {} threads", phase.threads));
+                             : fmt::format("{} of {} threads", phase.split ? "blocks" : "one block",
+                                           phase.threads));
             ++printer.depth;
+            printer.split(phase);
             printer.block(phase.block);
             --printer.depth;
         }

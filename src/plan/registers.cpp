@@ -23,7 +23,7 @@ struct Standing {
 
     Standing(const LoopGroup &group, const Deal &how) : deal{how} {
         for (size_t i = 0; i < group.loops.size(); ++i) {
-            bool folds = group.has_reduction() && group.folds(group.loops[i].dim);
+            bool folds = group.folds(group.loops[i].dim);
             if (static_cast<int>(i) == how.axis) {
                 axis = group.loops[i];
             } else {

@@ -108,7 +108,7 @@ template<class A, class B> void check_einsum(const Sum &sum) {
     }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Sum> &info) {
+std::string sum_name(const ::testing::TestParamInfo<Sum> &info) {
     std::string name = std::to_string(info.index) + "_";
     for (const char *p = info.param.spec; *p; ++p) {
         name += *p == ',' ? '_' : *p;
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Sum{"b,b->b", {{'b', 9}}}, Sum{"mk,k->m", {{'m', 7}, {'k', 13}}},
                       Sum{"mk,kn->mn", {{'m', 1}, {'k', 1}, {'n', 1}}},
                       Sum{"mk,kn->mn", {{'m', 3}, {'k', 0}, {'n', 2}}}),
-    name_of);
+    sum_name);
 
 TEST(EinsumIdentities, the_result_keeps_them) {
     auto m = axis("m", 6), k = axis("k", 5), n = axis("n", 4), other = axis("other", 5);

@@ -92,7 +92,7 @@ const Machine machines[] = {
     {"no_vectors", {4, 16, 1 << 10, 2 << 10, 1}},
 };
 
-std::string name_of(const ::testing::TestParamInfo<std::tuple<PanelCase, Machine>> &info) {
+std::string panel_name(const ::testing::TestParamInfo<std::tuple<PanelCase, Machine>> &info) {
     return std::string{std::get<0>(info.param).name} + "__" + std::get<1>(info.param).name;
 }
 
@@ -101,7 +101,7 @@ std::string name_of(const ::testing::TestParamInfo<std::tuple<PanelCase, Machine
 INSTANTIATE_TEST_SUITE_P(All, Panels,
                          ::testing::Combine(::testing::ValuesIn(cases),
                                             ::testing::ValuesIn(machines)),
-                         name_of);
+                         panel_name);
 
 TEST_P(Panels, of_f32_give_the_exact_product) { multiply<float, float>(); }
 TEST_P(Panels, of_half_give_the_exact_product) { multiply<half, float>(); }

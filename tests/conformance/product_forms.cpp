@@ -18,7 +18,7 @@ class Products : public ::testing::TestWithParam<Size> {};
 const auto sizes = ::testing::Values(Size{1, 1, 1}, Size{3, 17, 24}, Size{40, 3, 8},
                                      Size{17, 40, 1}, Size{31, 33, 37}, Size{8, 48, 0},
                                      Size{1, 65, 13}, Size{64, 1, 11}, Size{0, 5, 3});
-std::string name_of(const ::testing::TestParamInfo<Size> &i) {
+std::string size_name(const ::testing::TestParamInfo<Size> &i) {
     return std::to_string(i.param.m) + "x" + std::to_string(i.param.n) + "x" +
            std::to_string(i.param.k);
 }
@@ -291,4 +291,4 @@ TEST_P(Products, never_read_the_output_they_overwrite) {
         ASSERT_EQ(at(out[2], e), 1 + std::max(0.0, sum_of(a, b, e / n_, e % n_, n_, k_)));
     }
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, Products, sizes, name_of);
+INSTANTIATE_TEST_SUITE_P(Sizes, Products, sizes, size_name);

@@ -91,7 +91,7 @@ void product(int64_t M, int64_t N, int64_t K, Form f, bool random = false) {
 struct ProductSize {
     int64_t m, n, k;
 };
-std::string name_of(ProductSize s) {
+std::string product_name(ProductSize s) {
     return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
 }
 
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Types,
                                            ProductSize{16, 16, 16}, ProductSize{65, 3, 17},
                                            ProductSize{40, 64, 3}, ProductSize{17, 65, 64},
                                            ProductSize{16, 3, 0}, ProductSize{0, 17, 3}),
-                         [](const auto &i) { return name_of(i.param); });
+                         [](const auto &i) { return product_name(i.param); });
 
 struct Layout {
     const char *name;

@@ -66,7 +66,7 @@ int64_t integer_at(const View &v, size_t i) {
     std::memcpy(&x, v.bytes.data() + i * 8, 8);
     return x;
 }
-std::string name_of(const ::testing::TestParamInfo<Parameter> &i) {
+std::string range_name(const ::testing::TestParamInfo<Parameter> &i) {
     const char *known[] = {"", "_at_launch", "_and_its_step_at_launch"};
     return std::string{std::get<0>(i.param).name} + known[static_cast<int>(std::get<1>(i.param))];
 }
@@ -167,4 +167,4 @@ TEST_P(EveryRange, parallel_runs_each_index_once) {
 INSTANTIATE_TEST_SUITE_P(Ranges, EveryRange,
                          ::testing::Combine(ranges, ::testing::Values(Known::CAPTURE, Known::LAUNCH,
                                                                       Known::LAUNCH_STEP_TOO)),
-                         name_of);
+                         range_name);

@@ -13,7 +13,7 @@ using namespace luisa::tile::test;
 namespace {
 
 /// Indices in [-2, n + 2): some outside.
-View places(int64_t count, int64_t n, uint32_t seed) {
+View random_places(int64_t count, int64_t n, uint32_t seed) {
     std::mt19937 engine{seed};
     std::vector<int64_t> at(static_cast<size_t>(count));
     for (auto &x : at) {
@@ -39,7 +39,7 @@ TEST(Scatter, into_a_vector_follows_its_rule) {
                 Y(coord(3, 0), shape(1, a)).store(x);
             });
             auto x = random_view({n}, 1), v = random_view({count}, 2);
-            auto at = places(count, n, 3);
+            auto at = random_places(count, n, 3);
             auto out = run_both(def.capture(tensor_shape(n), tensor_shape(count),
                                             tensor_shape(count), tensor_shape(4, n)),
                                 {x, at, v, output_view({4, n})});
@@ -141,7 +141,7 @@ TEST(ScatterToViews, follows_its_rule) {
         scatter(Count, at, Scalar<int32_t>(1), add);
         scatter(Loose, at, cast<float>(cast<int32_t>(v * 100.0f)), add, {.atomic = true});
     });
-    auto at = places(count, n, 12);
+    auto at = random_places(count, n, 12);
     auto v = random_view({count}, 13);
     auto out = run_both(def.capture(tensor_shape(count), tensor_shape(count), tensor_shape(n),
                                     tensor_shape(n), tensor_shape(n), tensor_shape(n)),

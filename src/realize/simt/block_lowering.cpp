@@ -7,6 +7,7 @@
 namespace luisa::tile::simt {
 
 using ir::Opcode;
+using plan::LoopGroup;
 
 namespace {
 
@@ -277,11 +278,24 @@ void BlockLowering::write_result(const plan::Root &root, ir::Value *value, Point
     cpu::Lowering::write_result(root, value, point);
 }
 
+ir::Value *BlockLowering::in_part(Dim dim, ir::Value *at) {
+    return _split && _split->dim == dim ? _b.add(at, _part_start) : at;
+}
+
+BlockLowering::Dims BlockLowering::whole_loops(const LoopGroup &group) const {
+    auto loops = group.loops;
+    for (auto &loop : loops) {
+        loop.extent *= _split && _split->dim == loop.dim ? _split->parts : 1;
+    }
+    return loops;
+}
+
 void BlockLowering::place_at(const Dims &dims, ir::Value *index, Point &point) {
     auto *rest = index;
     for (size_t i = dims.size(); i-- > 0;) {
         auto *extent = _b.index(dims[i].extent);
-        point.at[dims[i].dim.id] = {i == 0 ? rest : _b.rem(rest, extent), 0, nullptr};
+        auto *at = i == 0 ? rest : _b.rem(rest, extent);
+        point.at[dims[i].dim.id] = {in_part(dims[i].dim, at), 0, nullptr};
         rest = i == 0 ? rest : _b.div(rest, extent);
     }
 }

@@ -78,6 +78,7 @@ private:
 
     void begin_kernel(const std::string &name);
     void instance_loop(const ir::Operation &nest, Phase &out);
+    void part_loop(const plan::Phase &phase, Phase &out);
     /// Notes what the next step touches, behind a barrier if that is needed.
     void touch(const Touched &next);
     void barrier();
@@ -107,6 +108,11 @@ private:
     void lower_dealt(const plan::LoopGroup &group, const plan::Deal &deal);
     void lower_dealt_tree(const plan::LoopGroup &group, const plan::Deal &deal);
     void lower_dealt_scan(const plan::LoopGroup &group, const plan::Deal &deal);
+    void lower_dealt_column_scan(const plan::LoopGroup &group, const plan::Deal &deal);
+    /// The loops of a group as long as they are in the program.
+    [[nodiscard]] Dims whole_loops(const plan::LoopGroup &group) const;
+    /// Moves a coordinate to where this block's part begins.
+    ir::Value *in_part(Dim dim, ir::Value *at);
     void lower_dealt_fold(const plan::LoopGroup &group, const plan::Deal &deal);
     Values fold_vectors(const plan::LoopGroup &group, const Share &share, const Vector &at);
     Values single_states(const plan::LoopGroup &group, const Share &share, const Values &states);
@@ -140,6 +146,7 @@ private:
     void finish_line(const Fold &fold, const Values &states, Point &point);
     friend class ThreadContraction;
     friend class DealtScan;
+    friend class DealtColumnScan;
     friend class DealtTree;
     friend class OrderedLines;
     friend class StagedContraction;
@@ -152,6 +159,8 @@ private:
     int64_t staging_room();
     [[nodiscard]] std::pair<int64_t, bool> staged_bytes() const;
 
+    const plan::Split *_split = nullptr;
+    ir::Value *_part_start = nullptr;///< along the dimension of the split
     int _threads = 32;           ///< that share an instance
     ir::Value *_thread = nullptr;///< the number of this one among them
     bool _alone_in_team = false; ///< each thread has an instance of its own

@@ -33,10 +33,10 @@ Share BlockLowering::share_of(const LoopGroup &group, const plan::Deal &deal) {
     share.deal = deal;
     for (size_t i = 0; i < group.loops.size(); ++i) {
         const auto &loop = group.loops[i];
-        bool folds = group.has_reduction() && group.folds(loop.dim);
+        bool folds = group.folds(loop.dim);
         if (static_cast<int>(i) == deal.axis) {
             share.axis = loop;
-            share.axis_folds = folds;
+            share.axis_folds = folds && group.has_reduction();
         } else {
             (folds ? share.folded_dims : share.kept_dims).push_back(loop);
         }
@@ -73,17 +73,18 @@ Point BlockLowering::place_of(const Share &share, const Vector &vector, const Po
     row_of(vector.folded, share.folded, share.folded_dims, share.folded_row);
     auto width = share.deal.lanes;
     auto *at = _b.add(_b.mul(vector.along.number, _b.index(share.along.at_once)), share.lane);
-    point.at[share.axis.dim.id] = {at, width > 1 ? 1 : 0, nullptr};
+    auto *place = in_part(share.axis.dim, at);
+    point.at[share.axis.dim.id] = {place, width > 1 ? 1 : 0, nullptr};
     point.lanes = width;
-    auto below = [&](ir::Value *end) {
+    auto below = [&](ir::Value *end, ir::Value *from) {
         if (width > 1) {
-            lanes = _b.both(lanes, lanes_below(_b.sub(end, at), width));
+            lanes = _b.both(lanes, lanes_below(_b.sub(end, from), width));
         } else {
-            exists = _b.both(exists, _b.compare(Opcode::LT, at, end));
+            exists = _b.both(exists, _b.compare(Opcode::LT, from, end));
         }
     };
     if (vector.along.last && share.along.extent % share.along.at_once != 0) {
-        below(_b.index(share.axis.extent));
+        below(_b.index(share.axis.extent), at);
     }
     for (const auto *dims : {&share.kept_dims, &share.folded_dims}) {
         for (const auto &d : *dims) {
@@ -93,7 +94,7 @@ Point BlockLowering::place_of(const Share &share, const Vector &vector, const Po
         }
     }
     if (auto *end = early_end(ends, share.axis)) {
-        below(end);
+        below(end, place);
     }
     point.guard = _b.both(outer.guard, exists);
     point.mask = lanes;
@@ -195,7 +196,7 @@ void BlockLowering::read_first(const LoopGroup &group, std::vector<Point> &point
 
 void BlockLowering::lower_dealt(const LoopGroup &group, const plan::Deal &deal) {
     Point outer;
-    auto ends = clip_loops(group.roots, group.loops, outer);
+    auto ends = clip_loops(group.roots, whole_loops(group), outer);
     auto share = share_of(group, deal);
     rounds(share.kept, share.along, deal.together, {}, [&](const auto &list, const Values &) {
         std::vector<Point> points;

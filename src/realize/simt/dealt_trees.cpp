@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/prefix_masks.h"
 #include "realize/cpu/reducers.h"
 #include "realize/simt/block_lowering.h"
 
@@ -34,10 +35,32 @@ public:
         for (int64_t by = 1; by < std::min(_sharers, warp); by *= 2) {
             across_lanes(by);
         }
-        return whole(_sharers > warp ? by_warps() : by_parts());
+        auto *tree = whole(_sharers > warp ? by_warps() : by_parts());
+        return is_masked() ? of_some(tree, points.front()) : tree;
     }
 
 private:
+    [[nodiscard]] Reducer reducer() const {
+        return cpu::effective_reducer(_op.get<ir::ReducePayload>());
+    }
+    /// Whether a mask leaves elements out: those from some place on, which identities stand for.
+    [[nodiscard]] bool is_masked() const {
+        if (!_op.get<ir::ReducePayload>().has_mask) {
+            return false;
+        }
+        auto bounds = plan::bounds_mask(_op.operand(1));
+        return !bounds || !_l.lies_inside(bounds.view, bounds.axis, bounds.first, _length);
+    }
+    /// The tree, or what a reduction of nothing gives where the mask leaves the first element out too.
+    ir::Value *of_some(ir::Value *tree, const Point &place) {
+        auto line = place.derived();
+        line.at[_share.axis.dim.id] = {_b.index(0), 0, nullptr};
+        line.lanes = 1;
+        line.mask = nullptr;
+        line.active = nullptr;
+        auto *nothing = _b.constant(_type, cpu::seed_bits(reducer(), _type));
+        return _l.select(_l.evaluate(_op.operand(1), line), tree, nothing);
+    }
     /// Elements of a part, or of a warp's share of one.
     [[nodiscard]] int64_t part_elements() const { return _sharers * _lanes; }
 
@@ -47,13 +70,17 @@ private:
         return all ? nullptr : _b.compare(Opcode::LT, index, _b.index(_length));
     }
     ir::Value *merge(ir::Value *left, ir::Value *right, ir::Value *right_exists) {
-        auto *both = _l.reduce_step(cpu::effective_reducer(_op.get<ir::ReducePayload>()), left,
-                                    right);
+        auto *both = _l.reduce_step(reducer(), left, right);
         return right_exists ? _l.select(right_exists, both, left) : both;
     }
 
     ir::Value *in_thread(Point &point) {
         auto *x = _b.splat(_l.evaluate(_op.operand(0), point), _lanes);
+        if (is_masked()) {
+            auto *identity = _b.constant(_type, cpu::identity_bits(reducer(), _type));
+            auto *mask = _b.splat(_l.evaluate(_op.operand(1), point), _lanes);
+            x = _l.select(mask, x, _b.splat(identity, _lanes));
+        }
         auto *first = point.at.at(_share.axis.dim.id).base;
         _firsts.push_back(first);
         if (_lanes == 1) {

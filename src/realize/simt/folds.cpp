@@ -49,7 +49,10 @@ void BlockLowering::lower_group(const LoopGroup &group) {
         return end_group();
     }
     if (const auto *deal = deal_of(group)) {
-        group.scan() ? lower_dealt_scan(group, *deal) : lower_dealt(group, *deal);
+        bool across = group.scan() && !group.folds(group.loops[static_cast<size_t>(deal->axis)].dim);
+        across         ? lower_dealt_column_scan(group, *deal)
+        : group.scan() ? lower_dealt_scan(group, *deal)
+                       : lower_dealt(group, *deal);
         return end_group();
     }
     Point point;
@@ -67,7 +70,7 @@ void BlockLowering::lower_group(const LoopGroup &group) {
         deal_out(kept, {}, point, [&](Point &line) { scan.line(line); });
         return end_group();
     }
-    auto ends = clip_loops(group.roots, group.loops, point);
+    auto ends = clip_loops(group.roots, whole_loops(group), point);
     deal_out(group.loops, ends, point, [&](Point &inner) { emit_roots(group, inner); });
     end_group();
 }

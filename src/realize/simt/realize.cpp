@@ -39,9 +39,17 @@ void BlockLowering::instance_loop(const ir::Operation &nest, Phase &out) {
         out.instances = is_static ? out.instances : -1;
         count = _b.mul(count, _b.maximum(extent, _b.index(0)));
     }
+    auto parts = _split ? _split->parts : 1;
+    out.instances = out.instances >= 0 ? out.instances * parts : out.instances;
+    count = _b.mul(count, _b.index(parts));
     begin_bins(nest, count);
     _loop_marks.push_back(_write_count);
     _b.loop(_first_instance, count, _instance_step, {}, [&](ir::Value *instance, const Values &) {
+        if (_split) {
+            auto *part = _b.rem(instance, _b.index(parts));
+            _part_start = _b.mul(part, _b.index(_split->extent));
+            instance = _b.div(instance, _b.index(parts));
+        }
         bind_task(nest, extents, instance);
         _b.forget_reads();
         lower_versions(*nest.body(), _plan->blocks.at(nest.body()));
@@ -52,16 +60,36 @@ void BlockLowering::instance_loop(const ir::Operation &nest, Phase &out) {
     finish_bins();
 }
 
+/// The parts of what is no `parallel`.
+void BlockLowering::part_loop(const plan::Phase &phase, Phase &out) {
+    out.instances = _split->parts;
+    _loop_marks.push_back(_write_count);
+    _b.loop(_first_instance, _b.index(_split->parts), _instance_step, {},
+            [&](ir::Value *part, const Values &) {
+                _part_start = _b.mul(part, _b.index(_split->extent));
+                _b.forget_reads();
+                lower_versions(*_plan->kernel->body, phase.block);
+                if (_write_count != _loop_marks.back() && !_touched.empty()) {
+                    barrier();
+                }
+                return Values{};
+            });
+    _loop_marks.pop_back();
+}
+
 void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &name, Phase &out) {
     _alone_in_team = phase.alone;
     _threads = out.threads = phase.threads;
     begin_kernel(name);
     _root = phase.nest;
     reserve_orders(phase);
+    _split = phase.split ? &*phase.split : nullptr;
     out.function = name;
     out.instances = 1;
     if (phase.nest) {
         instance_loop(*phase.nest, out);
+    } else if (_split) {
+        part_loop(phase, out);
     } else {
         lower_versions(*_plan->kernel->body, phase.block);
     }
@@ -78,9 +106,9 @@ void BlockLowering::lower_phase(const plan::Phase &phase, const std::string &nam
             out.constant_views.push_back(static_cast<int64_t>(_argument_words.at(parameter)));
         }
     }
-    out.resident = _resident;
     remove_needless_barriers(_b.module(), _b.module().functions().back(),
                              {_threads, _plan->may_alias});
+    out.resident = std::max(_resident, phase.resident);
 }
 
 Program realize(const plan::Plan &plan) {

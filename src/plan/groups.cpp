@@ -2,8 +2,8 @@
 #include "analysis/expressions.h"
 #include "analysis/intervals.h"
 #include "plan/block_planner.h"
-#include "plan/prefix_masks.h"
 #include "plan/memory_layout.h"
+#include "plan/prefix_masks.h"
 
 #include <algorithm>
 
@@ -456,8 +456,7 @@ void BlockPlanner::finish_group(LoopGroup &group) {
     int lanes = std::max<int>(1, _plan->facts.vector_bytes / static_cast<int>(bytes));
     bool may_scan = !group.scan() || scans_in_lanes(*group.scan(), lanes);
     auto may_fold = [&](Dim dim) {
-        return may_scan &&
-               std::all_of(group.roots.begin(), group.roots.end(), [&](const Root &r) {
+        return may_scan && std::all_of(group.roots.begin(), group.roots.end(), [&](const Root &r) {
                    return folds_in_lanes(r, dim) || (_plan->team && is_tree_along(r, dim));
                });
     };

@@ -139,7 +139,7 @@ private:
     bool is_apart(const Root &root, const DimExtent &dim) const {
         const auto *source = root_source(root);
         bool stores = root.kind == Root::Kind::STORE;
-        const auto *target = stores ? nullptr
+        const auto *target = stores                           ? nullptr
                              : root.kind == Root::Kind::WRITE ? root.target
                                                               : root.op->result();
         const auto &dims = stores ? root.op->get<ir::StorePayload>().box : target->type()->dims;

@@ -27,13 +27,21 @@ View placed_columns(const View &dense, int64_t stride, int64_t origin) {
     return view;
 }
 
+struct Direction {
+    bool exclusive = false, reverse = false, seeded = false;
+};
+
 /// Sums and running sums down strips of columns.
-template<class T> auto sums_down(int64_t rows, int64_t strip, ScanOptions<T> how = {}) {
+template<class T> auto sums_down(int64_t rows, int64_t strip, Direction direction = {}) {
     return tile_kernel([=](TensorView<const T, 2> X, TensorView<T, 1> Y, TensorView<T, 2> Z) {
         auto r = axis("row", rows), c = axis("column", strip);
         for (auto &nest : parallel(shape(ceil_div(X.extent(1), strip)))) {
             auto c0 = nest.index() * strip;
             auto x = X[coord(0, c0), shape(r, c)];
+            ScanOptions<T> how{.exclusive = direction.exclusive, .reverse = direction.reverse};
+            if (direction.seeded) {
+                how.seed = static_cast<T>(3);
+            }
             Y(coord(c0), shape(c)).store(reduce(x, r, add));
             Z(coord(0, c0), shape(r, c)).store(scan(x, r, add, how));
         }
@@ -41,7 +49,7 @@ template<class T> auto sums_down(int64_t rows, int64_t strip, ScanOptions<T> how
 }
 
 template<class T>
-void check_sums_down(int64_t rows, int64_t columns, int64_t strip, ScanOptions<T> how = {}) {
+void check_sums_down(int64_t rows, int64_t columns, int64_t strip, Direction how = {}) {
     run_both(sums_down<T>(rows, strip, how)
                  .capture(tensor_shape(rows, columns), tensor_shape(columns),
                           tensor_shape(rows, columns)),
@@ -74,9 +82,9 @@ TEST(SharedColumns, in_every_direction) {
     for (int64_t rows : {1, 40, 127, 1000}) {
         for (bool exclusive : {false, true}) {
             for (bool reverse : {false, true}) {
-                check_sums_down<float>(rows, 72, 64, {.exclusive = exclusive, .reverse = reverse});
-                check_sums_down<float>(
-                    rows, 40, 128, {.exclusive = exclusive, .reverse = reverse, .seed = 3.0f});
+                check_sums_down<float>(rows, 72, 64, {exclusive, reverse});
+                check_sums_down<float>(rows, 40, 128,
+                                       {.exclusive = exclusive, .reverse = reverse, .seed = 3.0f});
             }
         }
     }
@@ -96,7 +104,7 @@ TEST(SharedColumns, wherever_they_lie) {
 
 TEST(SharedColumns, zeros_keep_their_signs) {
     for (bool exclusive : {false, true}) {
-        ScanOptions<float> how{.exclusive = exclusive};
+        Direction how{.exclusive = exclusive};
         run_both(sums_down<float>(100, 64, how)
                      .capture(tensor_shape(100, 64), tensor_shape(64), tensor_shape(100, 64)),
                  {dense<float>({100, 64}, {-0.0f}), output_view({64}), output_view({100, 64})});
@@ -105,21 +113,20 @@ TEST(SharedColumns, zeros_keep_their_signs) {
 
 TEST(SharedColumns, whose_values_go_on) {
     for (int64_t rows : {24, 127, 600}) {
-        auto def = tile_kernel([=](TensorView<const float, 2> X, TensorView<float, 2> Y,
-                                   TensorView<float, 2> Z) {
-            auto r = axis("row", rows), c = axis("column", 96);
-            for (auto &nest : parallel(shape(ceil_div(X.extent(1), 96)))) {
-                auto at = coord(0, nest.index() * 96);
-                auto x = X[at, shape(r, c)];
-                auto top = reduce(x, r, maximum);
-                auto e = scan(x - top, r, maximum) * 2.0f;
-                Y(at, shape(r, c)).store(e + x);
-                Z(at, shape(r, c)).store(scan(e, r, add, {.reverse = true}));
-            }
-        });
-        run_both(def.capture(tensor_shape(rows, 200), tensor_shape(rows, 200),
-                             tensor_shape(rows, 200)),
-                 {integer_view({rows, 200}, 8), output_view({rows, 200}),
-                  output_view({rows, 200})});
+        auto def = tile_kernel(
+            [=](TensorView<const float, 2> X, TensorView<float, 2> Y, TensorView<float, 2> Z) {
+                auto r = axis("row", rows), c = axis("column", 96);
+                for (auto &nest : parallel(shape(ceil_div(X.extent(1), 96)))) {
+                    auto at = coord(0, nest.index() * 96);
+                    auto x = X[at, shape(r, c)];
+                    auto top = reduce(x, r, maximum);
+                    auto e = scan(x - top, r, maximum) * 2.0f;
+                    Y(at, shape(r, c)).store(e + x);
+                    Z(at, shape(r, c)).store(scan(e, r, add, {.reverse = true}));
+                }
+            });
+        run_both(
+            def.capture(tensor_shape(rows, 200), tensor_shape(rows, 200), tensor_shape(rows, 200)),
+            {integer_view({rows, 200}, 8), output_view({rows, 200}), output_view({rows, 200})});
     }
 }

@@ -161,9 +161,9 @@ private:
 
     const plan::Split *_split = nullptr;
     ir::Value *_part_start = nullptr;///< along the dimension of the split
-    int _threads = 32;           ///< that share an instance
-    ir::Value *_thread = nullptr;///< the number of this one among them
-    bool _alone_in_team = false; ///< each thread has an instance of its own
+    int _threads = 32;               ///< that share an instance
+    ir::Value *_thread = nullptr;    ///< the number of this one among them
+    bool _alone_in_team = false;     ///< each thread has an instance of its own
     ir::Value *_first_instance = nullptr, *_instance_step = nullptr;
     int64_t _shared_bytes = 0, _scratch_bytes = 0;///< so far, of a block
     int64_t _kept_bytes = 0;                      ///< of shared memory, by kept values

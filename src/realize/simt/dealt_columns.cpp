@@ -80,8 +80,8 @@ private:
         }
         Values all;
         for (int64_t i = 0; i < _lanes; ++i) {
-            all.push_back(_b.pure(Opcode::EXTRACT_LANE, {x}, ir::IndexPayload{i},
-                                  _b.module().scalar(_type)));
+            all.push_back(
+                _b.pure(Opcode::EXTRACT_LANE, {x}, ir::IndexPayload{i}, _b.module().scalar(_type)));
         }
         return all;
     }
@@ -255,10 +255,9 @@ private:
             return Values{};
         };
         ++_l._alone;
-        _distinct == warp
-            ? write()
-            : _b.branch(_b.compare(Opcode::GE, in_warp, _b.index(warp - _distinct)), write,
-                        [] { return Values{}; });
+        _distinct == warp ? write()
+                          : _b.branch(_b.compare(Opcode::GE, in_warp, _b.index(warp - _distinct)),
+                                      write, [] { return Values{}; });
         --_l._alone;
         _l.barrier();
         auto *line = _b.sub(_l._thread, _b.rem(_l._thread, _b.index(_stride * _runs)));

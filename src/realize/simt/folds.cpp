@@ -49,7 +49,8 @@ void BlockLowering::lower_group(const LoopGroup &group) {
         return end_group();
     }
     if (const auto *deal = deal_of(group)) {
-        bool across = group.scan() && !group.folds(group.loops[static_cast<size_t>(deal->axis)].dim);
+        bool across = group.scan() &&
+                      !group.folds(group.loops[static_cast<size_t>(deal->axis)].dim);
         across         ? lower_dealt_column_scan(group, *deal)
         : group.scan() ? lower_dealt_scan(group, *deal)
                        : lower_dealt(group, *deal);

@@ -169,7 +169,9 @@ private:
     void widths(LoopGroup &group) {
         auto elements = counted(group.loops, 1);
         _most_elements = std::max(_most_elements, elements);
-        auto lanes = may_deal(group) ? lanes_of(group) : 1;
+        auto lanes = !may_deal(group)    ? 1
+                     : goes_whole(group) ? neighbours_of(group)
+                                         : lanes_of(group);
         _most_vectors = std::max(_most_vectors, elements / lanes);
         if (may_deal(group)) {
             auto extent = group.loops[static_cast<size_t>(position(group))].extent;
@@ -224,7 +226,8 @@ private:
     }
 
     [[nodiscard]] static bool may_deal(const LoopGroup &group) {
-        if (group.loops.empty() || (group.scan() && !may_deal_scan(group) && !may_deal_across(group))) {
+        if (group.loops.empty() ||
+            (group.scan() && !may_deal_scan(group) && !may_deal_across(group))) {
             return false;
         }
         for (const auto &root : group.roots) {
@@ -304,6 +307,31 @@ private:
         return factor;
     }
 
+    static bool scans_along(const LoopGroup &group) {
+        return group.scan() && group.folds(group.loops[static_cast<size_t>(position(group))].dim);
+    }
+    static bool is_reversed(const LoopGroup &group) {
+        return scans_along(group) && group.scan()->get<ir::ScanPayload>().reverse;
+    }
+    /// Whether threads pair all elements of a line with each other.
+    [[nodiscard]] static bool goes_whole(const LoopGroup &group) {
+        return scans_along(group) || (group.has_reduction() && is_shared_tree(group));
+    }
+    /// As many neighbours as one access of the narrowest elements takes: where lines go whole, a thread that has
+    /// neighbours needs fewer exchanges, whatever its accesses cost.
+    [[nodiscard]] int64_t neighbours_of(const LoopGroup &group) const {
+        if (is_reversed(group)) {
+            return 1;
+        }
+        int64_t narrow = vector_bytes;
+        accesses(
+            group, [&](int64_t bytes, int64_t) { narrow = std::min(narrow, bytes); }, [] {});
+        auto extent = group.loops[static_cast<size_t>(position(group))].extent;
+        return group.vector_axis < 0
+                   ? 1
+                   : std::min(std::min<int64_t>(vector_bytes / narrow, 8), power_below(extent));
+    }
+
     /// As many neighbours as most accesses take at once.
     [[nodiscard]] int64_t lanes_of(const LoopGroup &group) const {
         int64_t narrow = vector_bytes;
@@ -338,15 +366,12 @@ private:
         if (!may_deal(group)) {
             return;
         }
-        group.deal = with_lanes(group, 1);
-        bool scans = group.scan() &&
-                     group.folds(group.loops[static_cast<size_t>(position(group))].dim);
-        bool reversed = scans && group.scan()->get<ir::ScanPayload>().reverse;
-        if (auto lanes = lanes_of(group); lanes > 1 && !reversed) {
+        // All of a line stands in registers, or one thread goes along it.
+        bool whole = goes_whole(group);
+        group.deal = with_lanes(group, whole ? neighbours_of(group) : 1);
+        if (auto lanes = lanes_of(group); lanes > 1 && !is_reversed(group)) {
             group.aligned = with_lanes(group, lanes);
         }
-        // All of a line stands in registers, or one thread goes along it.
-        bool whole = scans || (group.has_reduction() && is_shared_tree(group));
         if (whole && !line_in_registers(group, *group.deal)) {
             group.deal.reset();
         }

@@ -266,6 +266,29 @@ std::vector<Case> gpu_cases() {
     return all;
 }
 
+/// Few rows of activations times large weights, which are read once: memory is the limit, for 16 rows arithmetic as well.
+std::vector<Case> thin_cases() {
+    std::vector<Case> all;
+    auto add = [&](Size s) {
+        int rows = static_cast<int>(std::min<int64_t>(s.m, 16));
+        all.push_back(make_case(s, {.bm = rows, .bn = 2048, .loop = Loop::REDUCE}));
+        all.push_back(make_case(s, {.suffix = "-nt",
+                                    .bm = rows,
+                                    .bn = 64,
+                                    .bk = 64,
+                                    .transpose_b = true,
+                                    .loop = Loop::REDUCE}));
+    };
+    for (int64_t m : {1, 4, 16}) {
+        add({m, 4096, 4096});
+    }
+    add({1, 1000, 777});
+    add({3, 5003, 1001});
+    return all;
+}
+
+const Registered thin{{"thin", "f32 products of few rows and large weights", thin_cases}};
+
 const Registered gemm{
     {"gemm", "matrix products in strict f32, of bf16 and of int8", cases, gpu_cases}};
 

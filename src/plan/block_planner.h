@@ -130,6 +130,12 @@ private:
     void plan_vector_panel(Contraction &contraction);
     void plan_scalar_panel(Contraction &contraction) const;
     void cut_panels(Contraction &contraction) const;
+    // Products of few rows (thin_products.cpp).
+    [[nodiscard]] bool order_of_sums_is_free(const Contraction &contraction) const;
+    [[nodiscard]] bool along_steps_pays(const Contraction &contraction, int lanes) const;
+    [[nodiscard]] bool put_lanes_along_steps(Contraction &contraction);
+    void sweep_columns(Contraction &contraction) const;
+    [[nodiscard]] bool is_read_once(const Contraction &contraction, const ir::Value *operand) const;
     void plan_row_prefetch(Contraction &contraction) const;
     void plan_result_prefetch(Contraction &contraction) const;
     void share_panel(const Contraction &contraction, PanelPlan &panel, size_t position,

@@ -257,7 +257,7 @@ void BlockPlanner::shape_contraction(Contraction &c) {
     if (takes_preferred()) {
         choose_atom(c);
     }
-    if (c.atom == Atom::MULTIPLY_ADD) {
+    if (c.atom == Atom::MULTIPLY_ADD && !(takes_preferred() && put_lanes_along_steps(c))) {
         plan_vector_panel(c);
         plan_scalar_panel(c);
         reconsider(c);
@@ -575,9 +575,10 @@ void BlockPlanner::share_panel(const Contraction &c, PanelPlan &panel, size_t po
 }
 
 void BlockPlanner::finish_contraction(Contraction contraction, Block &block) {
-    if (contraction.atom == Atom::MULTIPLY_ADD) {
+    if (contraction.atom == Atom::MULTIPLY_ADD && contraction.step_lanes == 0) {
         cut_panels(contraction);
         plan_row_prefetch(contraction);
+        sweep_columns(contraction);
     }
     lay_out_panels(contraction);
     record_contraction(contraction);

@@ -158,15 +158,21 @@ struct Contraction {
     analysis::ContractionRoles roles;
     bool transposed = false;///< the vector axis runs over a's free dimension instead of b's
     int rows = 6, vectors = 4, lanes = 16;///< register block: rows × (vectors · lanes)
+    /// Lanes along the contracted dimension, where both operands are contiguous and the order of sums is free: each of
+    /// rows × vectors sums is a vector until all steps are done. 0: lanes are columns.
+    int step_lanes = 0;
     Atom atom = Atom::MULTIPLY_ADD;
     std::optional<PanelPlan> vector_panel;///< of the operand whose columns are vectors
     std::optional<PanelPlan> scalar_panel;///< of the operand whose elements are broadcast
     int64_t panel_steps =
         0;///< steps of the (one) nest whose part of a column block stays in L2; 0: all
+    /// All columns take `panel_steps` steps before any takes more: the vector operand is read in the order of memory.
+    bool sweeps_columns = false;
     // What comes from beyond the second-level cache is asked for some steps before it is used.
     bool prefetch_panel =
         false;///< the panel that follows; of groups: the steps that follow, while one is filled
     bool prefetch_rows = false;    ///< rows of the broadcast operand, read where they are
+    bool prefetch_columns = false; ///< with `step_lanes`: what lies behind in the same column
     bool prefetch_results = false; ///< the lines that the epilogue stores to
     std::optional<StagePlan> stage;///< of a GPU: operands go through shared memory
     std::vector<Root> epilogue;    ///< consumers applied in registers; empty: result is stored

@@ -94,7 +94,7 @@ private:
             }
             steps *= *trips;
         }
-        auto vectors = elements / std::max(c.lanes, 1);
+        auto vectors = elements / std::max({c.lanes, c.step_lanes, 1});
         return step_cycles + vectors * (steps / steps_a_cycle(c) + cost_of(c.epilogue));
     }
 

@@ -39,7 +39,7 @@ std::string realization_of(const plan::Plan &plan, const ir::Operation &nest) {
                 continue;
             }
             return std::string{"All steps run inside each register block, in order; "} +
-                   (c->prefetch_panel || c->prefetch_rows
+                   (c->prefetch_panel || c->prefetch_rows || c->prefetch_columns
                         ? "what the next step reads is asked for while one runs."
                         : "what they read is near or comes by the processor's own prefetching.");
         }

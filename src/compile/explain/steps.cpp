@@ -62,6 +62,9 @@ std::string steps_text(const plan::Contraction &c) {
     return c.nests.empty() ? "of one product"
            : c.panel_steps == plan::all_steps
                ? "all of a block, sums in scratch memory for the epilogue"
+           : c.sweeps_columns
+               ? fmt::format("{} at a time for all columns, sums in scratch memory between",
+                             c.panel_steps)
            : c.panel_steps
                ? fmt::format("in panels of {}, sums in scratch memory between", c.panel_steps)
                : "all inside a register block, in source order";
@@ -224,7 +227,12 @@ void ExplanationBuilder::fill_contraction(const plan::Contraction &c, Step &step
         }
     }
     step.vector_axis = columns.empty() || c.lanes == 1 ? "" : name_of(columns.back());
-    step.lanes = c.lanes;
+    step.lanes = c.step_lanes ? c.step_lanes : c.lanes;
+    if (c.step_lanes) {
+        for (const auto &d : c.roles.contracted) {
+            step.vector_axis = d.extent != 1 ? name_of(d) : step.vector_axis;
+        }
+    }
     step.place = place_of(c.products.front()->loc);
     step.facts = {{"rows", plan::dims_text(rows)},
                   {"columns", plan::dims_text(columns)},
@@ -237,6 +245,7 @@ void ExplanationBuilder::fill_contraction(const plan::Contraction &c, Step &step
     std::string ahead;
     for (auto [asks, what] : {std::pair{c.prefetch_panel, "the next panel"},
                               {c.prefetch_rows, "rows of the next step"},
+                              {c.prefetch_columns, "what lies behind in each column"},
                               {c.prefetch_results, "the lines of the results"}}) {
         ahead += asks ? (ahead.empty() ? "" : ", ") + std::string{what} : "";
     }

@@ -74,7 +74,11 @@ private:
     void finish_block(std::vector<Point> &places, const Values &accumulators);
 
     // Partial sums of a column block between panels (contraction_sums.cpp).
+    void start_sums(Point &point, const ColumnBlock &columns);
+    void finish_sums(Point &point, const ColumnBlock &columns);
+    void each_panel(const std::function<void()> &body);
     void panel_loop(Point &point, const ColumnBlock &columns);
+    void sweep(Point &point);
     void each_sum(Point &point, const ColumnBlock &columns,
                   const std::function<void(Point &, ir::Value *)> &body);
     ir::Value *sum_address(ir::Value *row, int vector);
@@ -82,6 +86,15 @@ private:
     const ir::Type *sum_type();
     void write_sum(ir::Value *row, int vector, ir::Value *value);
     ir::Value *read_sum(ir::Value *row, int vector);
+
+    // Lanes along the steps (contraction_lanes.cpp).
+    void lanes_block(Point &point, const RegisterBlock &block);
+    void lanes_columns(Point &point, const ColumnBlock &columns);
+    Values lane_steps(size_t product, const ir::DimExtent &dim, Point &point,
+                      const RegisterBlock &block, const Values &accumulators);
+    Values multiply_lanes(size_t product, const Point &point, const RegisterBlock &block,
+                          Values accumulators, ir::Value *mask);
+    void prefetch_columns(const Point &point, const RegisterBlock &block);
 
     // What later steps need (contraction_prefetch.cpp).
     void prefetch(Point &point, const RegisterBlock &block);
@@ -171,6 +184,8 @@ private:
     void matrix(ir::MatrixPayload payload, const Values &operands = {});
     ir::Value *sums_as(ScalarType type, ir::Value *value);
 
+    /// Lanes of what is added up in a register.
+    [[nodiscard]] int sum_lanes() const { return _c.step_lanes ? _c.step_lanes : _c.lanes; }
     [[nodiscard]] int lanes() const { return _columns.empty() ? 1 : _c.lanes; }
     /// Columns of a whole register block.
     [[nodiscard]] int64_t block_width() const { return int64_t{_c.vectors} * lanes(); }
@@ -201,6 +216,9 @@ private:
     PanelSet _panels[2];
     ir::Value *_panel_begin = nullptr, *_panel_end = nullptr;///< steps of the current panel
     int64_t _sum_offset = 0, _sum_width = 0;                 ///< partial sums between panels
+    ir::Value *_sum_column = nullptr;///< the first of the current columns where all columns have sums; null: zero
+    enum class Pass : uint8_t { ALL, START, STEPS, FINISH };
+    Pass _pass = Pass::ALL;///< of a sweep over the columns
     ir::Value *_row_base = nullptr;///< rows before the current ones in the leading row dimensions
 };
 

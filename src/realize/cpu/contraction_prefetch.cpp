@@ -22,6 +22,9 @@ void ContractionLowering::prefetch(Point &point, const RegisterBlock &block) {
     if (_c.prefetch_rows) {
         prefetch_rows(point, block);
     }
+    if (_c.prefetch_columns) {
+        prefetch_columns(point, block);
+    }
     if (_c.prefetch_results) {
         prefetch_results(point, block);
     }

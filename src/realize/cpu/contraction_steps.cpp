@@ -31,6 +31,9 @@ void ContractionLowering::register_block(Point &point, const RegisterBlock &bloc
     if (_c.atom == plan::Atom::DOT) {
         return dot_block(point, block);
     }
+    if (_c.step_lanes) {
+        return lanes_block(point, block);
+    }
     Values accumulators;
     auto *row = block.row;
     int height = block.height, vectors = block.columns.vectors;
@@ -109,6 +112,9 @@ Values ContractionLowering::product_steps(size_t product, size_t depth, Point &p
     auto dims = contracted(product);
     if (depth == dims.size()) {
         return multiply(product, point, block, accumulators);
+    }
+    if (_c.step_lanes && dims[depth].extent != 1) {
+        return lane_steps(product, dims[depth], point, block, accumulators);
     }
     auto *end = depth_end(product, dims[depth], point);
     auto step = [&](ir::Value *at, const Values &now) {

@@ -8,6 +8,37 @@ namespace luisa::tile::cpu {
 using ir::DimExtent;
 using ir::Opcode;
 
+void ContractionLowering::start_sums(Point &point, const ColumnBlock &columns) {
+    each_sum(point, columns, [&](Point &place, ir::Value *address) {
+        auto *start = _b.splat(_l.convert(_l.evaluate(_c.initial, place), _wide), _c.lanes);
+        _b.effect(Opcode::WRITE, {address, start}, sum_payload());
+    });
+    _b.forget_reads();
+}
+
+void ContractionLowering::finish_sums(Point &point, const ColumnBlock &columns) {
+    each_sum(point, columns, [&](Point &place, ir::Value *address) {
+        auto *sum = _b.read(Opcode::READ, {address}, sum_payload(), sum_type());
+        std::vector<Point> places{place};
+        finish_block(places, {sum});
+    });
+    _b.forget_reads();
+}
+
+/// The steps of the nest, `panel_steps` at a time.
+void ContractionLowering::each_panel(const std::function<void()> &body) {
+    auto range = _l.range_of(*_c.nests.front());
+    auto *stride = _b.mul(range.step, _b.index(_c.panel_steps));
+    _b.loop(range.begin, range.end, stride, {}, [&](ir::Value *iv, const Values &) {
+        _panel_begin = iv;
+        _panel_end = _b.minimum(range.end, _b.add(iv, stride));
+        body();
+        _panel_begin = _panel_end = nullptr;
+        return Values{};
+    });
+    _b.forget_reads();
+}
+
 /// The columns of a block panel by panel: all rows use a panel while it is in the first-level cache, and
 /// partial sums wait in scratch memory.
 void ContractionLowering::panel_loop(Point &point, const ColumnBlock &columns) {
@@ -17,27 +48,25 @@ void ContractionLowering::panel_loop(Point &point, const ColumnBlock &columns) {
     }
     _sum_width = int64_t{columns.vectors} * _c.lanes;
     _sum_offset = _l.allocate_bytes(rows * _sum_width * element_bytes());
-    each_sum(point, columns, [&](Point &place, ir::Value *address) {
-        auto *start = _b.splat(_l.convert(_l.evaluate(_c.initial, place), _wide), _c.lanes);
-        _b.effect(Opcode::WRITE, {address, start}, sum_payload());
-    });
-    _b.forget_reads();
-    auto range = _l.range_of(*_c.nests.front());
-    auto *stride = _b.mul(range.step, _b.index(_c.panel_steps));
-    _b.loop(range.begin, range.end, stride, {}, [&](ir::Value *iv, const Values &) {
-        _panel_begin = iv;
-        _panel_end = _b.minimum(range.end, _b.add(iv, stride));
-        row_blocks(point, columns);
-        _panel_begin = _panel_end = nullptr;
-        return Values{};
-    });
-    _b.forget_reads();
-    each_sum(point, columns, [&](Point &place, ir::Value *address) {
-        auto *sum = _b.read(Opcode::READ, {address}, sum_payload(), sum_type());
-        std::vector<Point> places{place};
-        finish_block(places, {sum});
-    });
-    _b.forget_reads();
+    start_sums(point, columns);
+    each_panel([&] { row_blocks(point, columns); });
+    finish_sums(point, columns);
+}
+
+/// A few steps of all columns, then the next: the vector operand comes in the order of memory, once.
+void ContractionLowering::sweep(Point &point) {
+    auto width = _columns.back().extent;
+    _sum_width = (width + _c.lanes - 1) / _c.lanes * _c.lanes;
+    _sum_offset = _l.allocate_bytes(_rows.back().extent * _sum_width * element_bytes());
+    auto pass = [&](Pass which) {
+        _pass = which;
+        column_blocks(point);
+    };
+    pass(Pass::START);
+    each_panel([&] { pass(Pass::STEPS); });
+    pass(Pass::FINISH);
+    _pass = Pass::ALL;
+    _sum_column = nullptr;
 }
 
 /// Every vector of the block's partial sums, as loops: what is done to them is emitted once.
@@ -55,7 +84,7 @@ void ContractionLowering::each_sum(Point &point, const ColumnBlock &columns,
     leading_rows(point, [&](Point &inner) {
         auto *rows = _b.maximum(end_of(_rows.back()), _b.index(0));
         _b.loop(_b.index(0), rows, 1, {}, [&](ir::Value *row, const Values &) {
-            auto *width = _b.index(_sum_width);
+            auto *width = _b.index(int64_t{columns.vectors} * _c.lanes);
             _b.loop(_b.index(0), width, _c.lanes, {}, [&](ir::Value *offset, const Values &) {
                 vector(inner, row, offset);
                 return Values{};
@@ -68,8 +97,11 @@ void ContractionLowering::each_sum(Point &point, const ColumnBlock &columns,
 ir::Value *ContractionLowering::sum_address(ir::Value *row, int vector) {
     auto bytes = element_bytes();
     auto *base = _b.address(_l._scratch, nullptr, 1, _sum_offset);
+    if (_sum_column) {
+        base = _b.address(base, _sum_column, bytes);
+    }
     return _b.address(base, _b.add(_row_base, row), _sum_width * bytes,
-                      int64_t{vector} * _c.lanes * bytes);
+                      int64_t{vector} * sum_lanes() * bytes);
 }
 
 ir::MemoryPayload ContractionLowering::sum_payload() const {
@@ -77,7 +109,7 @@ ir::MemoryPayload ContractionLowering::sum_payload() const {
 }
 
 const ir::Type *ContractionLowering::sum_type() {
-    return _b.module().vector(_wide, static_cast<uint16_t>(_c.lanes));
+    return _b.module().vector(_wide, static_cast<uint16_t>(sum_lanes()));
 }
 
 void ContractionLowering::write_sum(ir::Value *row, int vector, ir::Value *value) {

@@ -72,7 +72,11 @@ void ContractionLowering::run() {
                 }
             }
         }
-        column_blocks(inner);
+        if (_c.sweeps_columns) {
+            sweep(inner);
+        } else {
+            column_blocks(inner);
+        }
     });
     if (_c.atom == plan::Atom::MATRIX) {
         matrix({ir::MatrixAction::RELEASE});
@@ -130,7 +134,7 @@ void ContractionLowering::leading_rows(Point &point, const std::function<void(Po
 
 void ContractionLowering::column_blocks(Point &point) {
     if (_columns.empty()) {
-        return row_blocks(point, {});
+        return _c.step_lanes ? lanes_columns(point, {}) : row_blocks(point, {});
     }
     auto axis = _columns.back();
     auto *end = axis.extent == 1 ? _b.index(1) : end_of(axis);
@@ -169,6 +173,13 @@ void ContractionLowering::column_blocks(Point &point) {
 void ContractionLowering::column_block(Point &point, const ColumnBlock &columns) {
     if (_c.atom == plan::Atom::MATRIX) {
         matrix_column_block(point, columns);
+    } else if (_c.step_lanes) {
+        lanes_columns(point, columns);
+    } else if (_pass != Pass::ALL) {
+        _sum_column = columns.column;
+        _pass == Pass::START   ? start_sums(point, columns)
+        : _pass == Pass::STEPS ? row_blocks(point, columns)
+                               : finish_sums(point, columns);
     } else if (_c.panel_steps == 0) {
         row_blocks(point, columns);
     } else {

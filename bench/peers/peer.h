@@ -81,6 +81,27 @@ struct LinesProblem {
     int64_t *places = nullptr;
 };
 
+/// Softmax(scale · Q · Kᵀ) · V for each head, dense [heads, length, width] of f32. Causal: no query sees later keys.
+struct AttentionProblem {
+    int64_t heads = 0, length = 0, width = 0;
+    bool causal = false;
+    float scale = 1;
+    const float *q = nullptr, *k = nullptr, *v = nullptr;
+    float *o = nullptr;
+};
+
+/// A padded convolution of f32 pictures. X is [batch, channels, height, width] or, with `channels_last`, [batch, height,
+/// width, channels]; Y likewise. The weights are [outputs, channels, taps, taps] in the same order of dimensions.
+struct ConvProblem {
+    bool channels_last = false;
+    int64_t batch = 0, channels = 0, height = 0, width = 0, outputs = 0, taps = 1, stride = 1,
+            padding = 0;
+    const float *x = nullptr, *w = nullptr;
+    float *y = nullptr;
+    [[nodiscard]] int64_t rows() const { return (height + 2 * padding - taps) / stride + 1; }
+    [[nodiscard]] int64_t columns() const { return (width + 2 * padding - taps) / stride + 1; }
+};
+
 /// Names no library but the source that a variant says in other words, such as the plain product of `gemm`.
 inline constexpr const char *base_peer = "base";
 
@@ -115,6 +136,8 @@ public:
     [[nodiscard]] virtual TimedCall call(const LinesProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const ModelProblem &) { return {}; }
     [[nodiscard]] virtual TimedCall call(const FusedProblem &) { return {}; }
+    [[nodiscard]] virtual TimedCall call(const AttentionProblem &) { return {}; }
+    [[nodiscard]] virtual TimedCall call(const ConvProblem &) { return {}; }
 };
 
 struct PeerInfo {

@@ -104,6 +104,17 @@ def bench_fused(key, kind, bf16, rows, columns, x, z, labels, y, compiled):
         function = torch.compile(function, dynamic=False)
     bench_calls[key] = (lambda: function(*operands)), out
 
+def bench_attention(key, heads, length, width, causal, scale, q, k, v, o):
+    q, k, v = (bench_array(a, 1, heads, length, width) for a in (q, k, v))
+    bench_calls[key] = (lambda: F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal), scale=scale)), \
+        bench_array(o, 1, heads, length, width)
+
+def bench_conv(key, last, batch, channels, height, width, outputs, taps, stride, padding, rows, columns, x, w, y):
+    def picture(at, n, c, h, w):
+        return bench_array(at, n, h, w, c).permute(0, 3, 1, 2) if last else bench_array(at, n, c, h, w)
+    x, w = picture(x, batch, channels, height, width), picture(w, outputs, channels, taps, taps)
+    bench_calls[key] = (lambda: F.conv2d(x, w, None, stride, padding)), picture(y, batch, outputs, rows, columns)
+
 def bench_run(key, repeats, seconds):
     call, out = bench_calls[key]
     start = bench_now()
@@ -200,6 +211,23 @@ public:
         return prepared(fmt::format("bench_fused({}, '{}', {:d}, {}, {}, {}, {}, {}, {}, {:d})",
                                     _next, name_of(p.kind), p.bf16, p.rows, p.columns, address(p.x),
                                     address(p.z), address(p.labels), address(p.y), _compiled));
+    }
+    TimedCall call(const AttentionProblem &p) override {
+        if (_compiled) {
+            return {};
+        }
+        return prepared(fmt::format("bench_attention({}, {}, {}, {}, {:d}, {}, {}, {}, {}, {})",
+                                    _next, p.heads, p.length, p.width, p.causal, p.scale,
+                                    address(p.q), address(p.k), address(p.v), address(p.o)));
+    }
+    TimedCall call(const ConvProblem &p) override {
+        if (_compiled) {
+            return {};
+        }
+        return prepared(fmt::format(
+            "bench_conv({}, {:d}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})", _next,
+            p.channels_last, p.batch, p.channels, p.height, p.width, p.outputs, p.taps, p.stride,
+            p.padding, p.rows(), p.columns(), address(p.x), address(p.w), address(p.y)));
     }
 
 private:

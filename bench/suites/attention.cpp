@@ -120,7 +120,7 @@ Subject prepare(const Device &device, const Size &s, int block_k) {
     auto scale = 1 / std::sqrt(static_cast<float>(s.width));
     auto subject = make_subject(device, source(s.width, block_k, s.causal), t.q.tensor(),
                                 t.k.tensor(), t.v.tensor(), t.o.tensor(), scale);
-    AttentionProblem problem{heads,        s.length,     s.width,      s.causal,    scale,
+    AttentionProblem problem{heads,      s.length,   s.width,    s.causal,  scale,
                              t.q.host(), t.k.host(), t.v.host(), t.o.host()};
     subject.peer = [=](Peer &peer) { return peer.call(problem); };
     subject.error = [t, s] { return error_of(t, s); };
@@ -137,15 +137,16 @@ std::vector<Case> cases() {
                     auto work = static_cast<double>(4 * heads * width) *
                                 static_cast<double>(length) * static_cast<double>(length);
                     Size s{length, width, causal};
-                    all.push_back({.name = fmt::format("{}x{}x{}{}-k{}", heads, length, width,
-                                                       causal ? "-causal" : "", block_k),
-                                   .dtype = "f32",
-                                   .work = {.flops = causal ? work / 2 : work,
-                                            .bytes = static_cast<double>(16 * heads * length * width)},
-                                   .tolerance = 1e-5,
-                                   .prepare = [=](const Device &device) {
-                                       return prepare(device, s, block_k);
-                                   }});
+                    all.push_back(
+                        {.name = fmt::format("{}x{}x{}{}-k{}", heads, length, width,
+                                             causal ? "-causal" : "", block_k),
+                         .dtype = "f32",
+                         .work = {.flops = causal ? work / 2 : work,
+                                  .bytes = static_cast<double>(16 * heads * length * width)},
+                         .tolerance = 1e-5,
+                         .prepare = [=](const Device &device) {
+                             return prepare(device, s, block_k);
+                         }});
                 }
             }
         }

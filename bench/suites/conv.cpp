@@ -52,36 +52,36 @@ auto nhwc_source(ConvProblem p, int block_x, int block_o, int block_c) {
 }
 
 auto nchw_source(ConvProblem p, int block_x, int block_o, int block_c) {
-    return tile_kernel([=](TensorView<const float, 4> X, TensorView<const float, 4> W,
-                           TensorView<float, 4> Y) {
-        auto x = axis("x", block_x), o = axis("o", block_o), c = axis("c", block_c);
-        for (auto &nest : parallel(shape(Y.extent(0), ceil_div(Y.extent(1), block_o), Y.extent(2),
-                                         ceil_div(Y.extent(3), block_x)))) {
-            auto b = nest.index(0), o0 = nest.index(1) * block_o, row = nest.index(2),
-                 x0 = nest.index(3) * block_x;
-            auto acc = zeros<float>(shape(o, x));
-            auto wide = axis("wide", block_x * p.stride);
-            for (auto &down : nest.serial(range(0, p.taps))) {
-                auto ky = down.index(), from = row * p.stride + ky - p.padding;
-                for (auto &along : down.serial(range(0, p.taps))) {
-                    auto kx = along.index(), left = x0 * p.stride + kx - p.padding;
-                    for (auto &step : along.serial(range(0, X.extent(1), block_c))) {
-                        auto c0 = step.index();
-                        auto line = reshape(X[coord(b, c0, from, left), shape(1, c, 1, wide)],
-                                            shape(c, wide));
-                        auto taps = reindex(line, shape(c, x),
-                                            [&](Scalar<int64_t> i, Scalar<int64_t> j) {
-                                                return coord(i, j * p.stride);
-                                            });
-                        auto weight = reshape(W[coord(ky, kx, c0, o0), shape(1, 1, c, o)],
-                                              shape(c, o));
-                        acc = mma(weight, taps, acc);
+    return tile_kernel(
+        [=](TensorView<const float, 4> X, TensorView<const float, 4> W, TensorView<float, 4> Y) {
+            auto x = axis("x", block_x), o = axis("o", block_o), c = axis("c", block_c);
+            for (auto &nest : parallel(shape(Y.extent(0), ceil_div(Y.extent(1), block_o),
+                                             Y.extent(2), ceil_div(Y.extent(3), block_x)))) {
+                auto b = nest.index(0), o0 = nest.index(1) * block_o, row = nest.index(2),
+                     x0 = nest.index(3) * block_x;
+                auto acc = zeros<float>(shape(o, x));
+                auto wide = axis("wide", block_x * p.stride);
+                for (auto &down : nest.serial(range(0, p.taps))) {
+                    auto ky = down.index(), from = row * p.stride + ky - p.padding;
+                    for (auto &along : down.serial(range(0, p.taps))) {
+                        auto kx = along.index(), left = x0 * p.stride + kx - p.padding;
+                        for (auto &step : along.serial(range(0, X.extent(1), block_c))) {
+                            auto c0 = step.index();
+                            auto line = reshape(X[coord(b, c0, from, left), shape(1, c, 1, wide)],
+                                                shape(c, wide));
+                            auto taps = reindex(line, shape(c, x),
+                                                [&](Scalar<int64_t> i, Scalar<int64_t> j) {
+                                                    return coord(i, j * p.stride);
+                                                });
+                            auto weight = reshape(W[coord(ky, kx, c0, o0), shape(1, 1, c, o)],
+                                                  shape(c, o));
+                            acc = mma(weight, taps, acc);
+                        }
                     }
                 }
+                Y(coord(b, o0, row, x0), shape(1, o, 1, x)).store(acc);
             }
-            Y(coord(b, o0, row, x0), shape(1, o, 1, x)).store(acc);
-        }
-    });
+        });
 }
 
 /// Some results in f64, against what stands there.
@@ -95,14 +95,13 @@ double error_of(const Arrays &t, const ConvProblem &p) {
     double worst = 0, largest = 0;
     for (int64_t i = 0; i < p.batch * p.outputs * p.rows() * p.columns(); i += 997) {
         auto column = i % p.columns(), row = i / p.columns() % p.rows(),
-             o = i / p.columns() / p.rows() % p.outputs,
-             n = i / p.columns() / p.rows() / p.outputs;
+             o = i / p.columns() / p.rows() % p.outputs, n = i / p.columns() / p.rows() / p.outputs;
         double sum = 0;
         for (int64_t ky = 0; ky < p.taps; ++ky) {
             for (int64_t kx = 0; kx < p.taps; ++kx) {
                 auto h = row * p.stride + ky - p.padding, w = column * p.stride + kx - p.padding;
-                for (int64_t c = 0; c < p.channels && h >= 0 && w >= 0 && h < p.height && w < p.width;
-                     ++c) {
+                for (int64_t c = 0;
+                     c < p.channels && h >= 0 && w >= 0 && h < p.height && w < p.width; ++c) {
                     sum += static_cast<double>(
                                t.x.host()[at(n, c, h, w, p.channels, p.height, p.width)]) *
                            static_cast<double>(
@@ -156,11 +155,30 @@ Subject prepare(const Device &device, ConvProblem p) {
 
 std::vector<Case> cases() {
     static const ConvProblem shapes[] = {
-        {.batch = 1, .channels = 64, .height = 56, .width = 56, .outputs = 64, .taps = 3, .padding = 1},
-        {.batch = 1, .channels = 256, .height = 14, .width = 14, .outputs = 256, .taps = 3, .padding = 1},
+        {.batch = 1,
+         .channels = 64,
+         .height = 56,
+         .width = 56,
+         .outputs = 64,
+         .taps = 3,
+         .padding = 1},
+        {.batch = 1,
+         .channels = 256,
+         .height = 14,
+         .width = 14,
+         .outputs = 256,
+         .taps = 3,
+         .padding = 1},
         {.batch = 1, .channels = 64, .height = 56, .width = 56, .outputs = 64},
         {.batch = 1, .channels = 256, .height = 56, .width = 56, .outputs = 64},
-        {.batch = 1, .channels = 3, .height = 224, .width = 224, .outputs = 64, .taps = 7, .stride = 2, .padding = 3},
+        {.batch = 1,
+         .channels = 3,
+         .height = 224,
+         .width = 224,
+         .outputs = 64,
+         .taps = 7,
+         .stride = 2,
+         .padding = 3},
     };
     std::vector<Case> all;
     for (auto p : shapes) {

@@ -113,12 +113,13 @@ std::string contraction_text(const Contraction &c) {
         dims_text(columns), dims_text(c.roles.contracted), c.rows,
         c.step_lanes ? fmt::format("{} columns, {}", c.vectors, c.step_lanes)
                      : fmt::format("{}", c.vectors * c.lanes),
-        (c.step_lanes ? std::string{" along the steps"} : std::string{}) + (c.nests.empty() ? std::string{} : ", steps interchanged with blocks") + atom_text(c),
+        (c.step_lanes ? std::string{" along the steps"} : std::string{}) +
+            (c.nests.empty() ? std::string{} : ", steps interchanged with blocks") + atom_text(c),
         panel_text(c, "vector") + panel_text(c, "scalar"),
         c.panel_steps == all_steps ? ", sums in scratch"
         : c.sweeps_columns ? fmt::format(", all columns take {} steps at a time", c.panel_steps)
-        : c.panel_steps            ? fmt::format(", panels of {} steps", c.panel_steps)
-                                   : "",
+        : c.panel_steps    ? fmt::format(", panels of {} steps", c.panel_steps)
+                           : "",
         c.products.size() > 1 ? fmt::format(", {} products", c.products.size()) : "",
         at(c.products.front()->loc));
 }

@@ -68,8 +68,8 @@ bool BlockPlanner::order_of_sums_is_free(const Contraction &c) const {
     const auto &policy = c.products.front()->get<ir::MmaPayload>().policy;
     return wide && policy.allow_reassociation &&
            std::all_of(c.nests.begin(), c.nests.end(), [](const ir::Operation *nest) {
-               return nest->opcode() == Opcode::REDUCE && nest->get<ir::NestPayload>().policy ==
-                                                              ReductionPolicy::UNORDERED_TREE;
+               return nest->opcode() == Opcode::REDUCE &&
+                      nest->get<ir::NestPayload>().policy == ReductionPolicy::UNORDERED_TREE;
            });
 }
 
@@ -142,9 +142,8 @@ bool BlockPlanner::is_read_once(const Contraction &c, const ir::Value *operand) 
     }
     const auto &view = *op->operand(0)->type();
     return exceeds_near_caches(view) ||
-           std::any_of(view.axes.begin(), view.axes.end(), [](const ir::ViewAxis &axis) {
-               return axis.extent == ir::runtime_value;
-           });
+           std::any_of(view.axes.begin(), view.axes.end(),
+                       [](const ir::ViewAxis &axis) { return axis.extent == ir::runtime_value; });
 }
 
 /// A register block that takes all steps reads a few columns of each row: lines that are far apart, which processors do

@@ -20,7 +20,7 @@ void ContractionLowering::lanes_columns(Point &point, const ColumnBlock &columns
     _row_base = _b.index(0);
     _sum_width = int64_t{columns.vectors} * sum_lanes();
     _sum_offset = _l.allocate_bytes(extent * _sum_width * element_bytes());
-    auto each = [&](const std::function<void(ir::Value *row, ir::Value *column)> &body) {
+    auto each = [&](const std::function<void(ir::Value * row, ir::Value * column)> &body) {
         _b.loop(_b.index(0), rows, 1, {}, [&](ir::Value *row, const Values &) {
             auto *width = _b.index(columns.vectors);
             _b.loop(_b.index(0), width, 1, {}, [&](ir::Value *column, const Values &) {
@@ -58,7 +58,7 @@ void ContractionLowering::lanes_columns(Point &point, const ColumnBlock &columns
 
 void ContractionLowering::lanes_block(Point &point, const RegisterBlock &block) {
     Values sums;
-    auto each = [&](const std::function<void(ir::Value *row, int vector)> &body) {
+    auto each = [&](const std::function<void(ir::Value * row, int vector)> &body) {
         for (int i = 0; i < block.height; ++i) {
             for (int j = 0; j < block.columns.vectors; ++j) {
                 body(_b.add(block.row, _b.index(i)), j);

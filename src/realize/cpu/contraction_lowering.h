@@ -216,9 +216,10 @@ private:
     PanelSet _panels[2];
     ir::Value *_panel_begin = nullptr, *_panel_end = nullptr;///< steps of the current panel
     int64_t _sum_offset = 0, _sum_width = 0;                 ///< partial sums between panels
-    ir::Value *_sum_column = nullptr;///< the first of the current columns where all columns have sums; null: zero
+    ir::Value *_sum_column =
+        nullptr;///< the first of the current columns where all columns have sums; null: zero
     enum class Pass : uint8_t { ALL, START, STEPS, FINISH };
-    Pass _pass = Pass::ALL;///< of a sweep over the columns
+    Pass _pass = Pass::ALL;        ///< of a sweep over the columns
     ir::Value *_row_base = nullptr;///< rows before the current ones in the leading row dimensions
 };
 

@@ -13,7 +13,9 @@ namespace {
 constexpr int64_t most = int64_t{1} << 60;
 constexpr Range anything{-most, most};
 
-Range known(__int128 low, __int128 high) {
+__extension__ using Wide = __int128;
+
+Range known(Wide low, Wide high) {
     bool inside = low >= -most && high <= most;
     return inside ? Range{static_cast<int64_t>(low), static_cast<int64_t>(high)} : anything;
 }
@@ -21,8 +23,8 @@ Range known(__int128 low, __int128 high) {
 bool is_known(Range r) { return r.low > -most && r.high < most; }
 
 Range product(Range a, Range b) {
-    __int128 corners[] = {__int128{a.low} * b.low, __int128{a.low} * b.high,
-                          __int128{a.high} * b.low, __int128{a.high} * b.high};
+    Wide corners[] = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low,
+                      Wide{a.high} * b.high};
     return is_known(a) && is_known(b) ? known(*std::min_element(corners, corners + 4),
                                               *std::max_element(corners, corners + 4))
                                       : anything;

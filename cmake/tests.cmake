@@ -181,7 +181,7 @@ if(TARGET luisa-tile)
   # For GPUs, with every access followed; `./dev test deep` runs 20,000.
   if(NOT LUISA_TILE_SANITIZE)
     add_test(NAME emulator.fuzz
-             COMMAND luisa-tile fuzz --seed 2 --count 500 --device cuda-emulator)
+             COMMAND luisa-tile fuzz --seed 2 --count 2000 --device cuda-emulator)
     set_tests_properties(emulator.fuzz PROPERTIES LABELS emulator TIMEOUT 900)
   endif()
 endif()

@@ -72,6 +72,10 @@ const char *operation_on(Opcode op, ScalarType t) {
         case Opcode::STAGE: return "has no values";
         case Opcode::IOTA: return computes ? nullptr : "counts in types that compute";
         case Opcode::MMA: return computes ? nullptr : "accumulates in types that compute";
+        case Opcode::SORTED: {
+            bool word = t == ScalarType::UINT32 || t == ScalarType::UINT64;
+            return word || t == ScalarType::INT64 ? nullptr : "keys are words, places i64";
+        }
         case Opcode::ATOMIC:
             return ir::supports_atomic(AtomicOp::ADD, t) ? nullptr
                                                          : "no atomic update of this type";

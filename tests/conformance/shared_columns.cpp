@@ -27,12 +27,12 @@ View placed_columns(const View &dense, int64_t stride, int64_t origin) {
     return view;
 }
 
-struct Direction {
+struct ColumnDirection {
     bool exclusive = false, reverse = false, seeded = false;
 };
 
 /// Sums and running sums down strips of columns.
-template<class T> auto sums_down(int64_t rows, int64_t strip, Direction direction = {}) {
+template<class T> auto sums_down(int64_t rows, int64_t strip, ColumnDirection direction = {}) {
     return tile_kernel([=](TensorView<const T, 2> X, TensorView<T, 1> Y, TensorView<T, 2> Z) {
         auto r = axis("row", rows), c = axis("column", strip);
         for (auto &nest : parallel(shape(ceil_div(X.extent(1), strip)))) {
@@ -49,7 +49,7 @@ template<class T> auto sums_down(int64_t rows, int64_t strip, Direction directio
 }
 
 template<class T>
-void check_sums_down(int64_t rows, int64_t columns, int64_t strip, Direction how = {}) {
+void check_sums_down(int64_t rows, int64_t columns, int64_t strip, ColumnDirection how = {}) {
     run_both(sums_down<T>(rows, strip, how)
                  .capture(tensor_shape(rows, columns), tensor_shape(columns),
                           tensor_shape(rows, columns)),
@@ -83,8 +83,7 @@ TEST(SharedColumns, in_every_direction) {
         for (bool exclusive : {false, true}) {
             for (bool reverse : {false, true}) {
                 check_sums_down<float>(rows, 72, 64, {exclusive, reverse});
-                check_sums_down<float>(rows, 40, 128,
-                                       {.exclusive = exclusive, .reverse = reverse, .seed = 3.0f});
+                check_sums_down<float>(rows, 40, 128, {exclusive, reverse, true});
             }
         }
     }
@@ -104,7 +103,7 @@ TEST(SharedColumns, wherever_they_lie) {
 
 TEST(SharedColumns, zeros_keep_their_signs) {
     for (bool exclusive : {false, true}) {
-        Direction how{.exclusive = exclusive};
+        ColumnDirection how{.exclusive = exclusive};
         run_both(sums_down<float>(100, 64, how)
                      .capture(tensor_shape(100, 64), tensor_shape(64), tensor_shape(100, 64)),
                  {dense<float>({100, 64}, {-0.0f}), output_view({64}), output_view({100, 64})});

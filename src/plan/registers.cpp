@@ -206,7 +206,11 @@ private:
         auto &value = _values[home];
         bool own = root.kind == Root::Kind::REDUCE ||
                    (root.kind == Root::Kind::WRITE && root.target == root.source);
-        value.spoiled |= !own || !stays || value.writer || home != target ||
+        // A fold of single elements has no line whose end gives it its value.
+        bool folds = root.kind != Root::Kind::REDUCE ||
+                     std::any_of(g.loops.begin(), g.loops.end(),
+                                 [&](const DimExtent &d) { return g.folds(d.dim); });
+        value.spoiled |= !own || !stays || !folds || value.writer || home != target ||
                          target->type()->is_scalar() || _plan.storage.at(home).layout;
         value.writer = &g;
         value.block = &block;

@@ -100,15 +100,11 @@ TEST_P(StagedFaults, a_wait_for_too_few_is_found) {
     expect_found("late wait");
 }
 
-TEST_P(StagedFaults, every_missed_barrier_is_found) {
-    for (size_t which = 0, count = 1; which < count; ++which) {
-        SetUp();
-        auto barriers = all_of(*forms.program.machine, ir::Opcode::BARRIER);
-        count = barriers.size();
-        ASSERT_GE(count, 1u);
-        forms.program.machine->erase(barriers[which]);
-        expect_found("no barrier");
-    }
+TEST_P(StagedFaults, a_missed_barrier_is_found) {
+    auto barriers = all_of(*forms.program.machine, ir::Opcode::BARRIER);
+    ASSERT_GE(barriers.size(), 1u);
+    forms.program.machine->erase(barriers[0]);
+    expect_found("no barrier");
 }
 
 TEST_P(StagedFaults, lines_that_lie_elsewhere_for_one_side_are_found) {
